@@ -1,0 +1,58 @@
+# Everything runs inside .venv, made from nothing but python3 and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+JOBS   ?= auto
+
+.PHONY: help install demo test lint types unit conformance bench coverage coverage-map docs lock clean
+
+help:            ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+install: $(STAMP)  ## set up .venv with locked versions
+
+$(STAMP): pyproject.toml requirements/dev.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: install    ## run the main job in a throw-away project
+	@$(BIN)/python examples/demo/demo.py
+
+test: install lint types unit conformance  ## everything that must pass
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+unit: install
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+conformance: install  ## the engine cases, through the command line
+	$(BIN)/python tests/conformance/kit/conform.py engine --fire "$(CURDIR)/$(BIN)/detent fire" tests/conformance/kit/engine -j 2
+
+coverage: install     ## branch coverage of the core
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage combine
+	$(BIN)/coverage report
+
+coverage-map: install ## requirement rows that no test names
+	@$(BIN)/python tests/coverage_map.py
+
+docs: install         ## write the generated tables of docs/
+	$(BIN)/python docs/generate.py
+
+bench: install        ## measure, as ratios inside one run
+	$(BIN)/python bench/run.py
+
+lock:                 ## resolve requirements/dev.lock anew (needs uv)
+	uv pip compile --universal --quiet --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage* build dist

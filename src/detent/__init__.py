@@ -1,0 +1,1 @@
+"""Claude Code's hooks system, open and in Python."""
