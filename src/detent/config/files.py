@@ -1,0 +1,51 @@
+"""Reading files that somebody else wrote: regular files only, never more than a limit, never a wait."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+#: No settings file, manifest or skill is anywhere near this size.
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class Unreadable(OSError):
+    """A file that exists and cannot be read as a plain file of reasonable size."""
+
+
+def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
+    """Read a regular file; raise FileNotFoundError when it is absent and Unreadable when it is anything odd."""
+    # O_NONBLOCK: opening a FIFO that a repository put in place of a file must not hang.
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path
+        raise Unreadable(_reason(error)) from None
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise Unreadable("it is not a regular file")
+        if facts.st_size > limit:
+            raise Unreadable(f"it has {facts.st_size:,} bytes, and more than {limit:,} are not read")
+        try:
+            return file.read(limit)
+        except OSError as error:
+            raise Unreadable(_reason(error)) from None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def shown_path(path: str, cwd: str) -> str:
+    """Write a path as the user would type it: relative when it lies inside the current directory."""
+    if cwd and path.startswith(cwd.rstrip("/") + "/"):
+        return os.path.relpath(path, cwd)
+    return path
+
+
+def is_inside(path: str, directory: str) -> bool:
+    """Tell whether a path is the directory or lies in it, symlinks resolved."""
+    real, root = os.path.realpath(path), os.path.realpath(directory)
+    return real == root or real.startswith(root.rstrip("/") + "/")

@@ -1,0 +1,240 @@
+"""HookEngine.fire: what happens to an event, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from detent.aggregate import aggregate
+from detent.background import Background
+from detent.conditions import Where
+from detent.events import Event, EventRules
+from detent.executors.job import Executor, Job
+from detent.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
+from detent.hookset import HookSet, Selection, supports
+from detent.host import Host
+from detent.interpret import interpret
+from detent.observers import EventEnded, Notice, Observer, RunEnded, RunStarted
+from detent.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
+from detent.replies import Failed, Failure, Reply, TimedOut
+from detent.sources import Scope
+from detent.spill import fit
+from detent.wire import encode_event
+
+#: A last look before a handler runs: a reason why it may not, or None.
+Gate = Callable[[Handler], tuple[SkipReason, str] | None]
+
+PROMPT_TIMEOUT = 30.0
+AGENT_TIMEOUT = 60.0
+CALLBACK_TIMEOUT = 60.0
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How an engine runs its hooks."""
+
+    #: One after the other in configuration order; a stop ends the rest.
+    sequential: bool = False
+    #: Without time limits a hook runs until it ends or is interrupted.
+    timeouts: bool = True
+    #: Await `asyncRewake` hooks like ordinary ones, as a one-shot run does.
+    await_rewake: bool = False
+
+
+class HookEngine:
+    """Fires events at the hooks of one session."""
+
+    def __init__(
+        self,
+        hooks: HookSet,
+        *,
+        host: Host,
+        executors: Mapping[Kind, Executor],
+        background: Background | None = None,
+        gate: Gate | None = None,
+        observers: Sequence[Observer] = (),
+        options: Options | None = None,
+    ) -> None:
+        self.hooks = hooks
+        self.host = host
+        self.background = background
+        self.options = options if options is not None else Options()
+        self._executors = dict(executors)
+        self._gate = gate
+        self._observers = tuple(observers)
+        self._spent: set[str] = set()
+        self._numbers = itertools.count(1)
+
+    async def fire(self, event: Event) -> Outcome:
+        """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
+        started = time.perf_counter()
+        selection = self._select(event)
+        runs: list[Run] = []
+        skips = list(selection.skips)
+        seen = event
+        for layer, handlers in _layers(selection.handlers, event.rules):
+            if layer is not Scope.MANAGED and _closed(runs, event.rules):
+                skips += [Skip(handler, SkipReason.OUTER_BLOCK) for handler in handlers]
+                continue
+            rewritten = _rewritten(event, runs)
+            if rewritten is not seen:
+                seen, handlers = rewritten, _of_layer(self._select(rewritten).handlers, layer)
+            runs += await self._run_layer(handlers, seen, skips)
+        outcome = aggregate(event, runs, skips)
+        if selection.notes:
+            outcome = msgspec.structs.replace(outcome, diagnostics=(*selection.notes, *outcome.diagnostics))
+        self._tell(EventEnded(event, outcome, time.perf_counter() - started))
+        return outcome
+
+    def fire_sync(self, event: Event) -> Outcome:
+        """Fire from a plain script, where no event loop runs."""
+        return asyncio.run(self._fire_and_close(event))
+
+    async def _fire_and_close(self, event: Event) -> Outcome:
+        try:
+            return await self.fire(event)
+        finally:
+            if self.background is not None:
+                await self.background.wait()
+
+    # ── select ──────────────────────────────────────────────────────────────
+
+    def _select(self, event: Event) -> Selection:
+        where = Where(cwd=event.cwd, home=self.host.home, anchor=self.host.project_dir)
+        selection = self.hooks.select(event, where)
+        if self._gate is None and not self._spent:
+            return selection
+        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler)) is not None]
+        if not skips:
+            return selection
+        out = {id(skip.handler) for skip in skips}
+        kept = tuple(handler for handler in selection.handlers if id(handler) not in out)
+        return msgspec.structs.replace(selection, handlers=kept, skips=(*selection.skips, *skips))
+
+    def _last_look(self, handler: Handler) -> Skip | None:
+        if handler.once and str(handler.source) in self._spent:
+            return Skip(handler, SkipReason.ONCE, "it ran successfully before")
+        held = self._gate(handler) if self._gate is not None and handler.source.from_project else None
+        return Skip(handler, *held) if held is not None else None
+
+    # ── run ─────────────────────────────────────────────────────────────────
+
+    async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
+        payload = encode_event(event) if handlers else b""
+        jobs = [self._job(handler, event, payload, index) for index, handler in enumerate(handlers)]
+        if self.options.sequential:
+            return await self._run_in_order(jobs, skips)
+        if len(jobs) == 1:
+            return [await self._run(jobs[0])]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._run(job)) for job in jobs]
+        return [task.result() for task in tasks]
+
+    async def _run_in_order(self, jobs: Sequence[Job], skips: list[Skip]) -> list[Run]:
+        runs: list[Run] = []
+        for job in jobs:
+            if any(run.verdict.stop is not None for run in runs):
+                skips.append(Skip(job.handler, SkipReason.STOPPED))
+            else:
+                runs.append(await self._run(job))
+        return runs
+
+    def _job(self, handler: Handler, event: Event, payload: bytes, index: int) -> Job:
+        limit = time_limit(handler, event.rules) if self.options.timeouts else None
+        return Job(handler, event, payload, index, f"hook-{next(self._numbers)}", limit)
+
+    async def _run(self, job: Job) -> Run:
+        wall, started = time.time(), time.perf_counter()
+        self._tell(RunStarted(job))
+        try:
+            reply = await self._execute(job)
+        except asyncio.CancelledError:
+            self._ended(job, Failed(Failure.INTERRUPTED, "interrupted"), wall, started)
+            raise
+        return self._ended(job, reply, wall, started)
+
+    def _ended(self, job: Job, reply: Reply, wall: float, started: float) -> Run:
+        verdict = fit(interpret(reply, job.handler, job.event), job.handler, job.event)
+        run = Run(job.handler, reply, verdict, Timing(wall, time.perf_counter() - started), job.run_id)
+        if job.handler.once and run.label == "success" and verdict.ending is Ending.SUCCESS:
+            self._spent.add(str(job.handler.source))
+        self._tell(RunEnded(job, run))
+        return run
+
+    async def _execute(self, job: Job) -> Reply:
+        """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
+        handler, rules = job.handler, job.event.rules
+        executor = self._executors.get(handler.kind)
+        if not supports(rules, handler.kind):
+            return Failed(Failure.UNSUPPORTED, f"{handler.kind.value} handlers are not supported on this event")
+        if executor is None:
+            return Failed(Failure.UNSUPPORTED, f"this host runs no {handler.kind.value} handlers")
+        if self._goes_to_background(handler) and self.background is not None:
+            return self.background.start(job, lambda: executor(job), job.timeout)
+        deadline = asyncio.timeout(job.timeout)
+        try:
+            async with deadline:
+                return await executor(job)
+        except TimeoutError as error:
+            if deadline.expired() and job.timeout is not None:
+                return TimedOut(job.timeout)
+            return Failed(Failure.EXCEPTION, f"TimeoutError: {error}")
+        except Exception as error:  # executors run other people's code and servers: one failure is one reply
+            return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
+
+    def _goes_to_background(self, handler: Handler) -> bool:
+        if not isinstance(handler, CommandHandler):
+            return False
+        return handler.is_async or (handler.async_rewake and not self.options.await_rewake)
+
+    def _tell(self, notice: Notice) -> None:
+        for observer in self._observers:
+            observer(notice)
+
+
+def time_limit(handler: Handler, rules: EventRules) -> float:
+    """Tell the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
+    if handler.timeout is not None:
+        return handler.timeout
+    if isinstance(handler, PromptHandler):
+        return PROMPT_TIMEOUT
+    if isinstance(handler, AgentHandler):
+        return AGENT_TIMEOUT
+    if handler.kind in (Kind.CALLBACK, Kind.FUNCTION):
+        return CALLBACK_TIMEOUT
+    return rules.timeout
+
+
+def _layers(handlers: Sequence[Handler], rules: EventRules) -> Iterable[tuple[Scope | None, Sequence[Handler]]]:
+    """The managed scope is an outer layer: first, or last on events that come after the tool (R-014)."""
+    if not any(handler.source.scope is Scope.MANAGED for handler in handlers):
+        return ((None, handlers),)
+    outer = (Scope.MANAGED, _of_layer(handlers, Scope.MANAGED))
+    inner = (None, _of_layer(handlers, None))
+    return (inner, outer) if rules.managed_last else (outer, inner)
+
+
+def _of_layer(handlers: Sequence[Handler], layer: Scope | None) -> list[Handler]:
+    managed = layer is Scope.MANAGED
+    return [handler for handler in handlers if (handler.source.scope is Scope.MANAGED) is managed]
+
+
+def _closed(runs: Sequence[Run], rules: EventRules) -> bool:
+    """A managed deny, block or stop keeps the inner hooks from starting; ask and allow do not."""
+    return not rules.managed_last and any(
+        isinstance(run.verdict.decision, Deny | Block) or run.verdict.stop is not None for run in runs
+    )
+
+
+def _rewritten(event: Event, runs: Sequence[Run]) -> Event:
+    """Show the next layer what the layer before it rewrote (R-101)."""
+    changes: dict[str, object] = {}
+    for run in runs:
+        if run.verdict.updated_input is not None and hasattr(event, "tool_input"):
+            changes["tool_input"] = dict(run.verdict.updated_input)
+        if run.verdict.updated_output is not None and hasattr(event, "tool_response"):
+            changes["tool_response"] = run.verdict.updated_output
+    return msgspec.structs.replace(event, **changes) if changes else event

@@ -1,0 +1,169 @@
+"""The journal: one JSON line for every run and skip, private, rotated, without secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from detent.events import Event
+from detent.handlers import Handler
+from detent.observers import EventEnded, Notice, RunEnded
+from detent.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
+from detent.replies import Backgrounded, Exited
+from detent.wire import encode
+
+#: A file that grew over this is set aside before the next line.
+ROTATE_AT = 8 * 1024 * 1024
+KEEP = 4
+
+#: Words that look like credentials, wherever they stand.
+_SECRETS = re.compile(
+    r"""(?ix)
+    (?P<kept>\b(?:authorization|bearer|token|api[-_]?key|secret|password|passwd|pwd)\b["']?\s*[:=\s]\s*["']?)[^\s"']{6,}
+    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
+    | \bgh[pousr]_[A-Za-z0-9]{20,}
+    | \bxox[abprs]-[A-Za-z0-9-]{10,}
+    | \bAKIA[0-9A-Z]{16}\b
+    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
+    | -----BEGIN[ A-Z]*PRIVATE[ ]KEY-----.*
+    """
+)
+_REASON = 500
+
+
+def redact(text: str) -> str:
+    """Replace what looks like a credential."""
+    return _SECRETS.sub(lambda found: (found["kept"] or "") + "[redacted]", text)
+
+
+def state_dir(env: Mapping[str, str]) -> str:
+    """Tell the folder for the journal and the trust store."""
+    if env.get("DETENT_STATE_DIR"):
+        return env["DETENT_STATE_DIR"]
+    home = env.get("HOME") or os.path.expanduser("~")
+    return os.path.join(env.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), "detent")
+
+
+class Journal:
+    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is said once and never raises."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, "journal.jsonl")
+        self.problem: str | None = None
+
+    def __call__(self, notice: Notice) -> None:
+        """Write what one notice says."""
+        match notice:
+            case RunEnded(job=job, run=run):
+                self._write(run_record(job.event, run))
+            case EventEnded(event=event, outcome=outcome, seconds=seconds):
+                lines = [skip_record(event, skip) for skip in outcome.skips]
+                self._write(*lines, event_record(event, outcome, seconds))
+
+    def _write(self, *records: dict[str, Any]) -> None:
+        data = b"".join(encode(record) + b"\n" for record in records)
+        try:
+            descriptor = self._open()
+            try:
+                os.write(descriptor, data)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self.problem = f"{self.path}: {error.strerror}"
+
+    def _open(self) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            descriptor = os.open(self.path, flags, 0o600)
+        if os.fstat(descriptor).st_size < ROTATE_AT:
+            return descriptor
+        os.close(descriptor)
+        self._rotate()
+        return os.open(self.path, flags, 0o600)
+
+    def _rotate(self) -> None:
+        """Set the full file aside under a name that no other process chose."""
+        folder = os.path.dirname(self.path)
+        os.rename(self.path, f"{self.path}.{time.time_ns()}")
+        old = sorted(name for name in os.listdir(folder) if name.startswith("journal.jsonl."))
+        for name in old[:-KEEP]:
+            os.unlink(os.path.join(folder, name))
+
+
+def _common(kind: str, event: Event) -> dict[str, Any]:
+    record: dict[str, Any] = {"t": round(time.time(), 6), "kind": kind, "event": event.event_name}
+    tool = getattr(event, "tool_name", None)
+    if isinstance(tool, str):
+        record["tool"] = tool
+    record["session"] = event.session_id
+    record["cwd"] = event.cwd
+    return record
+
+
+def handler_record(handler: Handler) -> dict[str, Any]:
+    """Describe a handler: its place is its id."""
+    source = handler.source
+    return {
+        "handler": redact(handler.label)[:_REASON],
+        "type": handler.kind.value,
+        "scope": source.scope.value,
+        "source": f"{source.path}:{source.line}" if source.line else source.path,
+        "id": f"{source.scope.value}:{source.pointer}",
+    }
+
+
+def run_record(event: Event, run: Run) -> dict[str, Any]:
+    """Describe one run: outcome, times, sizes and the reason, but never what was printed."""
+    record = _common("run", event) | handler_record(run.handler)
+    decision, reason = decision_of(run.verdict.decision)
+    record |= {
+        "run": run.id,
+        "outcome": run.label,
+        "ending": run.verdict.ending.value,
+        "decision": decision,
+        "ms": round(run.timing.seconds * 1000, 3),
+    }
+    if isinstance(run.reply, Exited):
+        record |= {"exit": run.reply.status, "stdout": len(run.reply.stdout), "stderr": len(run.reply.stderr)}
+    if isinstance(run.reply, Backgrounded):
+        record["background"] = run.reply.id
+    said = reason or run.verdict.error
+    if said:
+        record["reason"] = redact(said)[:_REASON]
+    if run.verdict.diagnostics:
+        record["codes"] = [diagnostic.code for diagnostic in run.verdict.diagnostics]
+    return record
+
+
+def skip_record(event: Event, skip: Skip) -> dict[str, Any]:
+    """Describe a handler that was not run."""
+    record = _common("skip", event) | handler_record(skip.handler)
+    return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": redact(skip.detail)[:_REASON]}
+
+
+def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Any]:
+    """Describe what an event came to."""
+    decision, _ = decision_of(outcome.decision)
+    return _common("event", event) | {
+        "decision": decision,
+        "blocked": outcome.blocked,
+        "stop": outcome.stop is not None,
+        "ran": len(outcome.runs),
+        "skipped": len(outcome.skips),
+        "errors": outcome.errors,
+        "context": sum(map(len, (*outcome.context, *outcome.plain))),
+        "ms": round(seconds * 1000, 3),
+    }
+
+
+def decision_of(decision: object) -> tuple[str | None, str | None]:
+    """Tell a decision's word and reason."""
+    if isinstance(decision, Allow | Ask | Defer | Deny | Block):
+        return type(decision).__name__.lower(), decision.reason
+    return None, None

@@ -1,0 +1,85 @@
+"""What came back from a handler, before anybody says what it means."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class Exited(msgspec.Struct, frozen=True):
+    """A process ended; `status` is its exit code, or 128+n when signal n ended it."""
+
+    status: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+    signal: int | None = None
+    #: Bytes that were printed and not kept, because the stream went over its memory limit.
+    dropped: int = 0
+    #: stdout and stderr as they arrived, for the stream of hook events; empty when nothing was printed.
+    interleaved: bytes = b""
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A handler answered with the output object itself (HTTP body, callback)."""
+
+    output: Mapping[str, Any]
+    #: HTTP status, for the record; None where there is none.
+    status: int | None = None
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A model, a verifying agent or a function said yes or no."""
+
+    ok: bool
+    reason: str | None = None
+    impossible: bool = False
+    #: `{decision, reason, continue, stopReason, systemMessage}` of the older answer form, if it was used.
+    stop_reason: str | None = None
+    system_message: str | None = None
+
+
+class TimedOut(msgspec.Struct, frozen=True):
+    """The handler was ended at its time limit; what it printed before does not count."""
+
+    limit: float
+
+
+class Failure(enum.Enum):
+    """Why there is no reply to interpret."""
+
+    LAUNCH = "could not be started"
+    CONNECTION = "could not be reached"
+    STATUS = "answered with an error status"
+    ANSWER = "gave an unusable answer"
+    MODEL = "model call failed"
+    EXCEPTION = "raised an exception"
+    UNSUPPORTED = "is not supported here"
+    FORBIDDEN = "is not allowed"
+    INTERRUPTED = "was interrupted"
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The handler could not be asked, or broke while it was asked."""
+
+    why: Failure
+    message: str
+    status: int | None = None
+
+
+class Backgrounded(msgspec.Struct, frozen=True):
+    """The handler goes on in the background; its later output is somebody else's turn."""
+
+    id: str
+    stdout: bytes = b""
+
+
+class NoAnswer(msgspec.Struct, frozen=True):
+    """A verifying agent ended without an answer: cancelled, without a decision."""
+
+    message: str
+
+
+Reply = Exited | Answered | Judged | TimedOut | Failed | Backgrounded | NoAnswer

@@ -1,0 +1,155 @@
+"""What a shell command comes to: its sub-commands, each without assignments, redirections and wrappers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+UNKNOWN = "\0"
+"""Stands, in a word's shape, for text that is known only when the command runs."""
+
+_NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
+_EXPANDS_TO_FILES = re.compile(r"[*?{]|\[.")
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Hold one word as it was written, and what it stands for without its quotes."""
+
+    raw: str
+    shape: str
+
+    @property
+    def plain(self) -> str:
+        """Give the word without quotes, where it would mean the same without them."""
+        return self.shape if _NEEDS_NO_QUOTES.fullmatch(self.shape) else self.raw
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Hold an assignment in front of a command."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """Hold the operator and the file of a redirection; forms without a file (`2>&1`, here-documents) are none."""
+
+    operator: str
+    target: Word
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether the file is written."""
+        return ">" in self.operator
+
+
+@dataclass(frozen=True)
+class SubCommand:
+    """Hold one simple command.
+
+    `source` is its text with everything around it. `command` is its text without assignments and `core` the words
+    that are left when wrappers such as `timeout 5` are taken off.
+    """
+
+    source: str
+    command: str
+    words: tuple[Word, ...]
+    core: tuple[Word, ...]
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """List the texts that a pattern may mean, from the whole command to its core."""
+        texts = (self.source, self.command, spelled(self.words), spelled(self.core))
+        return tuple(dict.fromkeys(texts))
+
+    @property
+    def name(self) -> str | None:
+        """Give the program that runs (of a lone assignment, what is left of `=`), or None when only the shell knows."""
+        first = self.core[0]
+        assigned = _ASSIGNED.match(first.raw)
+        if assigned:
+            return assigned[0]
+        if first.raw in ("[", "[["):
+            return first.raw
+        if UNKNOWN in first.shape or _EXPANDS_TO_FILES.search(first.raw):
+            return None
+        return first.shape
+
+    @cached_property
+    def shape(self) -> str:
+        """Give the core with unknown parts marked; a word that may vanish takes its space with it."""
+        shapes = [UNKNOWN if self.name is None and UNKNOWN not in self.core[0].shape else self.core[0].shape]
+        shapes += (UNKNOWN if word.shape == UNKNOWN else f" {word.shape}" for word in self.core[1:])
+        return "".join(shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Hold the sub-commands of a command, at whatever depth they stand.
+
+    `expands` is true when any `$(…)`, backtick or `$VAR` is in it. With a `problem` the list may be incomplete.
+    """
+
+    commands: tuple[SubCommand, ...]
+    expands: bool = False
+    problem: str | None = None
+    redirections: tuple[Redirection, ...] = ()
+
+
+def spelled(words: Sequence[Word]) -> str:
+    """Join words with single spaces, without needless quotes."""
+    return " ".join(word.plain for word in words)
+
+
+_OPTIONS_WITH_VALUE = {
+    "timeout": {"-k", "--kill-after", "-s", "--signal"},
+    "nice": {"-n", "--adjustment"},
+    "stdbuf": {"-i", "--input", "-o", "--output", "-e", "--error"},
+}
+_FLAGS = {
+    "timeout": re.compile(r"-[ksv].*|--(kill-after|signal)=.*|--(preserve-status|foreground|verbose)"),
+    "time": re.compile(r"-p|--"),
+    "nice": re.compile(r"-n.+|-\d+|--adjustment=.*"),
+    "stdbuf": re.compile(r"-[ioe].+|--(input|output|error)=.*"),
+    "command": re.compile(r"-p|--"),
+    "builtin": re.compile(r"--"),
+    "nohup": re.compile(r"--"),
+    "noglob": re.compile(r"(?!)"),
+    "coproc": re.compile(r"(?!)"),
+    "xargs": re.compile(r"(?!)"),
+}
+"""The wrappers that are taken off, with the options that keep them wrappers: `command -v` and `xargs -n1` are not."""
+
+
+def without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Take off the wrappers in front of a command, as often as there are any."""
+    while words:
+        inner = _unwrapped(words)
+        if not inner:
+            return words
+        words = inner
+    return words
+
+
+def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Give the command inside of one wrapper, or nothing."""
+    name = words[0].shape
+    flags = _FLAGS.get(name)
+    if flags is None:
+        return ()
+    at = 1
+    while at < len(words) and words[at].shape.startswith("-"):
+        option = words[at].shape
+        if option in _OPTIONS_WITH_VALUE.get(name, ()):
+            at += 2
+        elif flags.fullmatch(option):
+            at += 1
+        else:
+            return ()
+    return words[at + 1 :] if name == "timeout" else words[at:]

@@ -1,0 +1,77 @@
+"""Where a handler was declared, and the one total order over all such places."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Scope(enum.Enum):
+    """A place that may declare hooks; the order of the members is the configuration order (R-013)."""
+
+    MANAGED = "managed"
+    USER = "user"
+    PROJECT = "project"
+    PLUGIN = "plugin"
+    LOCAL = "local"
+    FLAG = "flag"
+    COMPONENT = "component"
+    PROGRAM = "program"
+
+    @property
+    def rank(self) -> int:
+        """Tell the position in configuration order."""
+        return _RANK[self]
+
+
+_RANK = {scope: position for position, scope in enumerate(Scope)}
+
+#: Handlers of these scopes are compared with each other for duplicates; plugins and components never are (R-015).
+SETTINGS_SCOPES = frozenset({Scope.MANAGED, Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG})
+
+
+class Plugin(msgspec.Struct, frozen=True):
+    """The plugin that a handler came with."""
+
+    name: str
+    root: str
+    data: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+class Component(msgspec.Struct, frozen=True):
+    """The skill or agent whose frontmatter declared a handler."""
+
+    kind: str  # "skill" or "agent"
+    name: str
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The place of one declaration: scope, file, JSON pointer and line."""
+
+    scope: Scope
+    path: str = ""
+    pointer: str = ""
+    line: int = 0
+    #: Supplied by the workspace itself, so it counts for nothing until the user trusts it.
+    from_project: bool = False
+    #: Absolute directory that a leading slash in a rule of this source stands for; empty for the working directory.
+    anchor: str = ""
+    plugin: Plugin | None = None
+    component: Component | None = None
+
+    def __str__(self) -> str:
+        place = self.path or self.scope.value
+        if self.line:
+            place += f":{self.line}"
+        return f"{place} {self.pointer}" if self.pointer else place
+
+    @property
+    def label(self) -> str:
+        """Name the kind of source as the permission prompt shows it."""
+        if self.plugin is not None:
+            return f"[plugin:{self.plugin.name}]"
+        if self.component is not None and self.component.kind == "skill":
+            return "[skill]"
+        return "[settings]"

@@ -1,0 +1,206 @@
+"""The laws of aggregate, clause by clause, and over the whole lattice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import event, run_of
+
+from detent.aggregate import aggregate
+from detent.interpret import strictness
+from detent.outcome import (
+    NO_OPINION,
+    Allow,
+    Ask,
+    Block,
+    Decision,
+    Defer,
+    Deny,
+    Ending,
+    NoOpinion,
+    Outcome,
+    Stop,
+    Verdict,
+)
+
+
+def combine(name: str, *verdicts: Verdict) -> Outcome:
+    return aggregate(event(name), [run_of(v, i) for i, v in enumerate(verdicts)])
+
+
+def decided(decision: Decision) -> Verdict:
+    return Verdict(decision=decision)
+
+
+LADDER: list[Decision] = [NO_OPINION, Allow("a"), Ask("q"), Defer("d"), Deny("no")]
+
+
+@pytest.mark.req("R-299")
+@pytest.mark.parametrize("low", range(5))
+@pytest.mark.parametrize("high", range(5))
+def test_law_1_the_stricter_decision_wins_in_either_order(low: int, high: int) -> None:
+    winner = LADDER[max(low, high)]
+    for pair in ((low, high), (high, low)):
+        outcome = combine("PreToolUse", *(decided(LADDER[i]) for i in pair))
+        assert type(outcome.decision) is type(winner)
+
+
+@pytest.mark.req("R-302")
+def test_law_1_deny_beats_allow_of_a_permission_request() -> None:
+    for pair in ((Deny("n"), Allow()), (Allow(), Deny("n"))):
+        assert isinstance(combine("PermissionRequest", *map(decided, pair)).decision, Deny)
+
+
+@pytest.mark.req("R-300")
+def test_law_2_all_reasons_of_the_winner_are_kept_in_order() -> None:
+    outcome = combine("PreToolUse", decided(Deny("one")), decided(Ask("q")), decided(Deny("two")))
+    assert (outcome.reasons, outcome.reason) == (("one", "two"), "one\ntwo")
+
+
+@pytest.mark.req("R-292", "R-293")
+def test_law_3_any_stop_ends_the_turn_and_the_first_with_a_reason_gives_it() -> None:
+    outcome = combine("PostToolUse", Verdict(), Verdict(stop=Stop()), Verdict(stop=Stop("x")), Verdict(stop=Stop("y")))
+    assert outcome.stop == Stop("x")
+    assert combine("PostToolUse", Verdict()).stop is None
+
+
+@pytest.mark.req("R-270")
+def test_law_4_a_stop_lifts_the_block_of_stop() -> None:
+    outcome = combine("Stop", decided(Block("go on")), Verdict(stop=Stop("enough")))
+    assert (outcome.blocked, outcome.stop) == (False, Stop("enough"))
+
+
+@pytest.mark.req("R-264")
+def test_law_4_elsewhere_both_hold() -> None:
+    outcome = combine("PostToolUse", decided(Block("b")), Verdict(stop=Stop("s")))
+    assert (outcome.blocked, outcome.stop) == (True, Stop("s"))
+
+
+@pytest.mark.req("R-294", "R-295", "R-296")
+def test_law_5_contexts_and_messages_are_kept_in_order() -> None:
+    outcome = combine(
+        "SessionStart",
+        Verdict(context="a", system_message="m1"),
+        Verdict(plain="p1"),
+        Verdict(context="b", system_message="m2"),
+        Verdict(plain="p2"),
+    )
+    assert (outcome.context, outcome.plain, outcome.system_messages) == (("a", "b"), ("p1", "p2"), ("m1", "m2"))
+    assert combine("SessionStart").plain == ()
+
+
+@pytest.mark.req("R-266")
+def test_law_5_a_blocked_prompt_drops_all_context() -> None:
+    outcome = combine("UserPromptSubmit", Verdict(context="c", plain="p"), decided(Block("no")))
+    assert (outcome.context, outcome.plain, outcome.blocked) == ((), (), True)
+    assert combine("PreToolUse", Verdict(context="c"), decided(Deny("no"))).context == ("c",)
+
+
+@pytest.mark.req("R-301")
+def test_law_6_the_last_rewrite_wins_and_all_are_in_the_runs() -> None:
+    outcome = combine("PreToolUse", Verdict(updated_input={"a": 1}), Verdict(updated_input={"a": 2}), Verdict())
+    assert outcome.updated_input == {"a": 2}
+    assert [r.verdict.updated_input for r in outcome.runs] == [{"a": 1}, {"a": 2}, None]
+    assert combine("PostToolUse", Verdict(updated_output=1), Verdict(updated_output=2)).updated_output == 2
+
+
+@pytest.mark.req("R-298", "R-291")
+def test_law_7_a_failing_sibling_changes_nothing() -> None:
+    failed = Verdict(ending=Ending.ERROR, error="broken")
+    deny = decided(Deny("no"))
+    for verdicts in ((deny,), (failed, deny), (deny, failed), (failed, deny, failed)):
+        assert isinstance(combine("PreToolUse", *verdicts).decision, Deny)
+
+
+def test_event_fields_fold_by_their_own_rule() -> None:
+    outcome = combine(
+        "SessionStart",
+        Verdict(fields={"watch_paths": ["/a"], "session_title": "one", "reload_skills": True}),
+        Verdict(fields={"watch_paths": ["/b", "/a"], "session_title": "two", "reload_skills": False}),
+    )
+    assert outcome.fields == {"watch_paths": ("/a", "/b"), "session_title": "two", "reload_skills": True}
+    for pair in (("accept", "decline"), ("decline", "accept")):
+        assert combine("Elicitation", *(Verdict(fields={"action": a}) for a in pair)).fields["action"] == "decline"
+
+
+@pytest.mark.req("R-247")
+def test_one_interrupt_among_denials_counts() -> None:
+    outcome = combine("PermissionRequest", decided(Deny("a")), decided(Deny("b", True)))
+    assert outcome.decision == Deny("a\nb", True)
+
+
+# ── the whole lattice ──
+
+DECISIONS = st.one_of(
+    st.just(NO_OPINION),
+    st.builds(Allow, st.none() | st.text(max_size=3)),
+    st.builds(Ask, st.text(min_size=1, max_size=3)),
+    st.builds(Defer, st.none()),
+    st.builds(Deny, st.text(min_size=1, max_size=3)),
+)
+VERDICTS = st.builds(
+    Verdict,
+    ending=st.sampled_from(list(Ending)),
+    decision=DECISIONS,
+    stop=st.none() | st.builds(Stop, st.none() | st.text(max_size=3)),
+    context=st.none() | st.text(min_size=1, max_size=3),
+    updated_input=st.none() | st.fixed_dictionaries({"command": st.text(max_size=3)}),
+)
+LISTS = st.lists(VERDICTS, max_size=6)
+
+
+@given(LISTS)
+def test_the_decision_is_the_maximum(verdicts: list[Verdict]) -> None:
+    outcome = combine("PreToolUse", *verdicts)
+    assert strictness(outcome.decision) == max((strictness(v.decision) for v in verdicts), default=0)
+
+
+@given(LISTS, st.randoms())
+def test_the_position_taken_does_not_depend_on_order(verdicts: list[Verdict], random: Any) -> None:
+    shuffled = list(verdicts)
+    random.shuffle(shuffled)
+    one, other = combine("PreToolUse", *verdicts), combine("PreToolUse", *shuffled)
+    assert type(one.decision) is type(other.decision)
+    assert (one.stop is None, sorted(one.reasons), sorted(one.context)) == (
+        other.stop is None,
+        sorted(other.reasons),
+        sorted(other.context),
+    )
+
+
+@given(LISTS)
+def test_repeating_all_runs_changes_no_position(verdicts: list[Verdict]) -> None:
+    once, twice = combine("PreToolUse", *verdicts), combine("PreToolUse", *verdicts, *verdicts)
+    assert (type(once.decision), once.stop, once.updated_input) == (
+        type(twice.decision),
+        twice.stop,
+        twice.updated_input,
+    )
+
+
+@given(LISTS, VERDICTS)
+def test_another_verdict_never_weakens_the_position(verdicts: list[Verdict], one_more: Verdict) -> None:
+    before, after = combine("PreToolUse", *verdicts), combine("PreToolUse", *verdicts, one_more)
+    assert strictness(after.decision) >= strictness(before.decision)
+    assert before.stop is None or after.stop is not None
+
+
+@given(LISTS, st.sampled_from([Ending.ERROR, Ending.CANCELLED]), st.integers(0, 6))
+def test_a_failure_is_neutral_anywhere(verdicts: list[Verdict], ending: Ending, place: int) -> None:
+    failure = Verdict(ending=ending, error="broken")
+    with_failure = [*verdicts[:place], failure, *verdicts[place:]]
+    before, after = combine("PreToolUse", *verdicts), combine("PreToolUse", *with_failure)
+    assert (before.decision, before.stop, before.context, before.updated_input, before.reasons) == (
+        after.decision,
+        after.stop,
+        after.context,
+        after.updated_input,
+        after.reasons,
+    )
+
+
+def test_no_opinion_is_not_an_approval() -> None:
+    assert isinstance(combine("PreToolUse", Verdict(), Verdict()).decision, NoOpinion)

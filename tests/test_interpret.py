@@ -1,0 +1,583 @@
+"""The laws of interpret, clause by clause."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import SAMPLES, command, event, exited, failing_closed, specific
+
+from detent.events import CATALOGUE, Exit2, Plain
+from detent.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
+from detent.interpret import canonical_model, interpret
+from detent.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, Stop, Verdict
+from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
+from detent.sources import Scope, Source
+
+ALL = sorted(CATALOGUE)
+REFUSING = [n for n in ALL if CATALOGUE[n].rules.exit_2 is not Exit2.NOTHING]
+SILENT = [n for n in ALL if CATALOGUE[n].rules.exit_2 is Exit2.NOTHING]
+PROMPT = PromptHandler(source=Source(Scope.USER), prompt="is it fine?")
+AGENT = AgentHandler(source=Source(Scope.USER), prompt="verify")
+
+
+def verdict(name: str, status: int = 0, stdout: str | dict[str, Any] = "", stderr: str = "", **changes: Any) -> Verdict:
+    return interpret(exited(status, stdout, stderr), command("guard.sh"), event(name, **changes))
+
+
+def refused(v: Verdict) -> bool:
+    return isinstance(v.decision, Deny | Block) or v.stop is not None
+
+
+# ── exit codes ──
+
+
+@pytest.mark.req("R-193", "R-216", "R-225")
+@pytest.mark.parametrize("name", [n for n in ALL if CATALOGUE[n].rules.plain is not Plain.PATH])
+def test_exit_0_is_a_success_and_stderr_has_no_effect(name: str) -> None:
+    v = verdict(name, 0, "", '{"decision": "block"}')
+    assert v == Verdict()
+
+
+@pytest.mark.req("R-194", "R-201", "R-203", "R-204", "R-206", "R-207", "R-208", "R-209", "R-213")
+@pytest.mark.parametrize("name", REFUSING)
+def test_exit_2_refuses_with_stderr(name: str) -> None:
+    v = verdict(name, 2, "", "no way")
+    reason = v.decision.reason if isinstance(v.decision, Deny | Block) else v.stop.reason if v.stop else ""
+    assert (v.ending, refused(v)) == (Ending.BLOCKING, True)
+    assert reason is not None
+    assert "no way" in reason
+
+
+@pytest.mark.req("R-198")
+def test_exit_2_text_names_the_command() -> None:
+    assert verdict("PreToolUse", 2, "", "no way").decision == Deny("[guard.sh]: no way")
+
+
+@pytest.mark.req("R-199")
+@pytest.mark.parametrize("name", [n for n in REFUSING if CATALOGUE[n].rules.exit_2 is not Exit2.FAIL])
+def test_exit_2_with_empty_stderr_still_refuses(name: str) -> None:
+    v = verdict(name, 2)
+    assert refused(v)
+    assert "No stderr output" in str(v)
+
+
+@pytest.mark.req("R-205", "R-210", "R-211", "R-212")
+@pytest.mark.parametrize("name", SILENT)
+def test_exit_2_changes_nothing_where_nothing_can_be_blocked_and_is_reported(name: str) -> None:
+    v = verdict(name, 2, "", "no")
+    assert (v.decision, v.stop, v.ending) == (NO_OPINION, None, Ending.ERROR)
+    assert [d.code for d in v.diagnostics] == ["exit-2-no-effect"]
+
+
+@pytest.mark.req("R-202")
+def test_exit_2_denies_a_permission_request() -> None:
+    assert isinstance(verdict("PermissionRequest", 2, "", "no").decision, Deny)
+
+
+@pytest.mark.req("R-195", "R-200")
+@pytest.mark.parametrize("status", [1, 3, 64, 126, 127, 128, 137, 143, 255])
+def test_other_statuses_are_non_blocking_errors(status: int) -> None:
+    v = verdict("PreToolUse", status, "text", "oops\nmore")
+    assert (v.ending, v.decision) == (Ending.ERROR, NO_OPINION)
+    assert v.error == "Failed with non-blocking status code: oops\nmore"
+
+
+@pytest.mark.req("R-196")
+@pytest.mark.parametrize("status", [1, 3, 137])
+def test_valid_json_is_obeyed_at_every_other_status(status: int) -> None:
+    deny = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="r")
+    assert verdict("PreToolUse", status, deny).decision == Deny("r")
+    rewrite = specific("PreToolUse", updatedInput={"command": "x"})
+    assert verdict("PreToolUse", status, rewrite).updated_input == {"command": "x"}
+
+
+@pytest.mark.req("R-197")
+def test_exit_2_json_cannot_lift_the_block_but_gives_its_own_reason_and_context() -> None:
+    allow = specific("PreToolUse", permissionDecision="allow", additionalContext="ctx")
+    v = verdict("PreToolUse", 2, allow, "err")
+    assert (v.decision, v.context) == (Deny("[guard.sh]: err"), "ctx")
+    deny = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="mine")
+    assert verdict("PreToolUse", 2, deny, "err").decision == Deny("mine")
+    assert verdict("PreToolUse", 2, {"decision": "block", "reason": "old"}, "err").decision == Deny("old")
+
+
+def test_exit_2_with_an_invalid_answer_blocks_with_stderr() -> None:
+    assert verdict("PreToolUse", 2, specific("PreToolUse", permissionDecision=7), "err").decision == Deny(
+        "[guard.sh]: err"
+    )
+
+
+@pytest.mark.req("R-218")
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop", "TaskCompleted"])
+def test_a_missing_script_does_not_trap_the_session(name: str) -> None:
+    v = verdict(name, 2, "", "sh: x.sh: No such file or directory")
+    assert (v.ending, v.decision) == (Ending.ERROR, NO_OPINION)
+
+
+def test_a_missing_script_still_blocks_a_tool_and_says_why() -> None:
+    v = verdict("PreToolUse", 2, "", "python3: can't open file '/x.py': [Errno 2] No such file or directory")
+    assert isinstance(v.decision, Deny)
+    assert [d.code for d in v.diagnostics] == ["accidental-exit-2"]
+
+
+@pytest.mark.req("R-214")
+def test_a_policy_change_cannot_be_blocked() -> None:
+    assert isinstance(verdict("ConfigChange", 2).decision, Block)
+    assert verdict("ConfigChange", 2, source="policy_settings").decision == NO_OPINION
+    assert verdict("ConfigChange", 0, {"decision": "block"}, source="policy_settings").decision == NO_OPINION
+
+
+# ── parsing ──
+
+
+@pytest.mark.req("R-219", "R-220", "R-221", "R-222", "R-285")
+@pytest.mark.parametrize(
+    ("printed", "plain", "error"),
+    [
+        ("hello\n", "hello", False),
+        ("  \n hello \n\n", "hello", False),
+        ('["a"]', '["a"]', False),
+        ('"text"', '"text"', False),
+        ('banner\n{"systemMessage": "m"}', 'banner\n{"systemMessage": "m"}', False),
+        ('{"systemMessage": "m"} trailing', '{"systemMessage": "m"} trailing', False),
+        ('{"truncated": ', '{"truncated":', False),
+        ("{garbage}", None, True),
+        ('{"a":1}{"b":2}', None, True),
+        ('{"a":1,}', None, True),
+        ('{"a":1}\n{"b":2}', '{"a":1}\n{"b":2}', False),
+        ('{"a":1}\n{"reason":"x"}', None, True),
+        ('{"foreign": 1}', None, False),
+        ("", None, False),
+        ('\ufeff{"systemMessage": "m"}', None, False),
+    ],
+)
+def test_classification_of_stdout(printed: str, plain: str | None, error: bool) -> None:
+    v = verdict("SessionStart", 0, printed)
+    assert (v.plain, v.error is not None) == (plain, error)
+
+
+@pytest.mark.req("R-285", "R-225")
+@pytest.mark.parametrize("name", ALL)
+def test_plain_text_reaches_the_model_on_four_events_only(name: str) -> None:
+    if CATALOGUE[name].rules.plain is Plain.PATH:
+        pytest.skip("stdout is a path there")
+    v = verdict(name, 0, "text")
+    takes = {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"}
+    assert (v.plain is not None) == (name in takes)
+    assert v.ending is Ending.SUCCESS
+
+
+@pytest.mark.req("R-223", "R-224", "R-234", "R-236", "R-239", "R-240", "R-233")
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ({"continue": "no"}, "continue: expected boolean, got string"),
+        ({"systemMessage": None}, "systemMessage: expected string, got null"),
+        ({"decision": "deny"}, "permissionDecision"),
+        ({"decision": "allow"}, 'decision: "allow" is not "approve" or "block"'),
+        ({"reason": 5}, "reason: expected string, got number"),
+        ({"hookSpecificOutput": "deny"}, "hookSpecificOutput: expected an object, got string"),
+        ({"hookSpecificOutput": {"permissionDecision": "deny"}}, 'missing required field "hookEventName"'),
+        (specific("PreToolUse", permissionDecision="block"), "Did you mean `deny`?"),
+        (specific("PreToolUse", permissionDecision="alow"), "Did you mean `allow`?"),
+        (specific("PreToolUse", updatedInput="x"), "updatedInput: expected object, got string"),
+        (specific("PreToolUse", permissionDecisionReason=3), "permissionDecisionReason: expected string, got number"),
+        ({"hookSpecificOutput": {"hookEventName": "PreTool"}}, "is not an event. Did you mean `PreToolUse`?"),
+        ({"continue": 1, "reason": []}, "continue: expected boolean, got number; reason: expected string, got array"),
+    ],
+)
+def test_one_wrong_field_voids_the_answer_and_is_named(answer: dict[str, Any], says: str) -> None:
+    v = verdict("PreToolUse", 0, answer)
+    assert (v.ending, v.decision) == (Ending.ERROR, NO_OPINION)
+    assert v.error is not None
+    assert says in v.error
+    assert v.error.startswith("Hook JSON output validation failed")
+
+
+@pytest.mark.req("R-237", "R-155")
+def test_the_name_of_another_event_voids_the_answer_and_names_both() -> None:
+    answer = specific("PostToolUse", additionalContext="x")
+    for v in (verdict("PreToolUse", 0, answer), interpret(Answered(answer), command(), event("PreToolUse"))):
+        assert v.ending is Ending.ERROR
+        assert v.error == "Hook returned incorrect event name: expected 'PreToolUse' but got 'PostToolUse'"
+
+
+@pytest.mark.req("R-223")
+def test_unknown_and_misplaced_keys_are_ignored_and_reported() -> None:
+    v = verdict("PreToolUse", 0, {"permissionDecision": "deny", "sytemMessage": "x", "systemMessage": "m"})
+    assert (v.decision, v.system_message) == (NO_OPINION, "m")
+    assert [d.message for d in v.diagnostics] == [
+        "`permissionDecision` found at top level, must be under `hookSpecificOutput`",
+        "`sytemMessage` is ignored. Did you mean `systemMessage`?",
+    ]
+
+
+def test_broken_json_names_the_offset() -> None:
+    v = verdict("PreToolUse", 0, '{"reason":"said "no""}')
+    assert v.error is not None
+    assert "offset 17" in v.error
+
+
+@pytest.mark.req("R-227")
+def test_a_pure_json_answer_survives_three_megabytes() -> None:
+    v = verdict("PreToolUse", 0, specific("PreToolUse", additionalContext="x" * 3_000_000))
+    assert v.context is not None
+    assert len(v.context) == 3_000_000
+
+
+@pytest.mark.req("R-111")
+def test_invalid_utf8_never_loses_a_verdict() -> None:
+    assert isinstance(interpret(Exited(2, b"\xff\xfe", b"\xff no"), command(), event("PreToolUse")).decision, Deny)
+    answer = json.dumps(specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="@")).encode()
+    assert interpret(Exited(0, answer.replace(b"@", b"\xff"), b""), command(), event("PreToolUse")).decision == Deny(
+        "\ufffd"
+    )
+
+
+# ── fields ──
+
+
+@pytest.mark.req("R-239", "R-254", "R-255", "R-256", "R-241", "R-242")
+@pytest.mark.parametrize(
+    ("fields", "decision"),
+    [
+        ({"permissionDecision": "allow"}, Allow()),
+        ({"permissionDecision": "deny", "permissionDecisionReason": "r"}, Deny("r")),
+        ({"permissionDecision": "deny"}, Deny("Blocked by hook")),
+        ({"permissionDecision": "deny", "permissionDecisionReason": ""}, Deny("Blocked by hook")),
+        ({"permissionDecision": "ask", "permissionDecisionReason": "r"}, Ask("r")),
+        ({"permissionDecision": "ask"}, Ask("Hook PreToolUse:Bash asked for confirmation for this tool")),
+        ({"permissionDecision": "defer"}, Defer()),
+        ({"updatedInput": {"command": "x"}}, NO_OPINION),
+    ],
+)
+def test_permission_decisions(fields: dict[str, Any], decision: object) -> None:
+    v = verdict("PreToolUse", 0, specific("PreToolUse", additionalContext="c", **fields))
+    assert v.decision == decision
+    assert v.context == (None if decision == Defer() else "c")
+
+
+@pytest.mark.req("R-233", "R-235", "R-303")
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        ({"decision": "approve", "reason": "r"}, Allow("r")),
+        ({"decision": "block", "reason": "r"}, Deny("r")),
+        ({"reason": "r"}, NO_OPINION),
+        ({"decision": "block", "reason": "l", **specific("PreToolUse", permissionDecision="allow")}, Deny("l")),
+        (
+            {
+                "decision": "approve",
+                **specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="n"),
+            },
+            Deny("n"),
+        ),
+    ],
+)
+def test_legacy_decisions(answer: dict[str, Any], decision: object) -> None:
+    assert verdict("PreToolUse", 0, answer).decision == decision
+
+
+@pytest.mark.req("R-243", "R-244", "R-245", "R-246", "R-247")
+def test_permission_request_decisions() -> None:
+    allow = {"behavior": "allow", "updatedInput": {"command": "y"}, "updatedPermissions": [{"type": "setMode"}]}
+    v = verdict("PermissionRequest", 0, specific("PermissionRequest", decision=allow))
+    assert (v.decision, v.updated_input) == (Allow(), {"command": "y"})
+    assert v.fields == {"updated_permissions": ({"type": "setMode"},)}
+    deny = {"behavior": "deny", "message": "m", "interrupt": True}
+    assert verdict("PermissionRequest", 0, specific("PermissionRequest", decision=deny)).decision == Deny("m", True)
+    bare = specific("PermissionRequest", decision={"behavior": "deny"})
+    assert verdict("PermissionRequest", 0, bare).decision == Deny("Permission denied by hook")
+    assert verdict("PermissionRequest", 0, {"continue": False}).stop is None
+
+
+@pytest.mark.req("R-228")
+def test_continue_false_ends_the_turn_where_it_counts() -> None:
+    effective = {n for n in ALL if verdict_of_stop(n).stop is not None}
+    assert effective == {
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolBatch",
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "Stop",
+        "SubagentStop",
+        "TeammateIdle",
+    }
+    assert verdict("TaskCompleted", 0, {"continue": False}, teammate_name="n").stop == Stop()
+
+
+def verdict_of_stop(name: str) -> Verdict:
+    return interpret(Answered({"continue": False, "stopReason": "why"}), command(), event(name))
+
+
+@pytest.mark.req("R-229")
+def test_the_stop_reason_goes_with_the_stop() -> None:
+    assert verdict_of_stop("PostToolUse").stop == Stop("why")
+
+
+@pytest.mark.req("R-252", "R-263", "R-274")
+@pytest.mark.parametrize("name", ["Notification", "SessionEnd", "SessionStart", "PostCompact", "CwdChanged", "Setup"])
+def test_decisions_are_ignored_where_the_event_reads_none(name: str) -> None:
+    v = verdict(name, 0, {"decision": "block", "reason": "r", "continue": False})
+    assert (v.decision, v.stop, v.ending) == (NO_OPINION, None, Ending.SUCCESS)
+
+
+@pytest.mark.req("R-263")
+def test_post_tool_use_has_no_approve() -> None:
+    assert verdict("PostToolUse", 0, {"decision": "approve"}).decision == NO_OPINION
+
+
+@pytest.mark.req("R-248", "R-250", "R-251")
+def test_additional_context_counts_where_the_event_takes_it() -> None:
+    def context(name: str) -> str | None:
+        return interpret(Answered(specific(name, additionalContext="c")), command(), event(name)).context
+
+    takes = {n for n in ALL if CATALOGUE[n].rules.plain is not Plain.PATH and context(n) is not None}
+    assert takes == {
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "SessionStart",
+        "SubagentStart",
+        "Stop",
+        "SubagentStop",
+        "PostModelSwitch",
+    }
+
+
+@pytest.mark.req("R-249")
+def test_the_mcp_rewrite_is_for_mcp_tools_only() -> None:
+    old = specific("PostToolUse", updatedMCPToolOutput="new")
+    assert verdict("PostToolUse", 0, old).updated_output is None
+    assert verdict("PostToolUse", 0, old, tool_name="mcp__a__b").updated_output == "new"
+    both = specific("PostToolUse", updatedMCPToolOutput="old", updatedToolOutput={"a": 1})
+    assert verdict("PostToolUse", 0, both, tool_name="mcp__a__b").updated_output == {"a": 1}
+
+
+@pytest.mark.req("R-230", "R-231")
+def test_suppress_output_keeps_the_decision() -> None:
+    v = verdict("PreToolUse", 0, {"suppressOutput": True, **specific("PreToolUse", permissionDecision="deny")})
+    assert (v.suppress_output, isinstance(v.decision, Deny)) == (True, True)
+
+
+@pytest.mark.req("R-238", "R-154")
+@pytest.mark.parametrize("name", [n for n in ALL if CATALOGUE[n].rules.plain is not Plain.PATH])
+def test_an_async_answer_has_no_effect(name: str) -> None:
+    answer = Answered({"async": True, "asyncTimeout": 5, "decision": "block"})
+    assert interpret(answer, command(), event(name)) == Verdict()
+
+
+@pytest.mark.req("R-084", "R-085", "R-273")
+def test_worktree_creation_takes_the_last_line_and_fails_on_any_status() -> None:
+    v = verdict("WorktreeCreate", 0, "log\n\x1b[32m/tmp/w\x1b[0m\n\n")
+    assert v.fields == {"worktree_path": "/tmp/w"}
+    for status in (1, 2, 3):
+        assert isinstance(verdict("WorktreeCreate", status, "/tmp/w").decision, Block)
+        assert isinstance(verdict("WorktreeRemove", status).decision, Block)
+    assert isinstance(verdict("WorktreeCreate", 0, "").decision, Block)
+
+
+def test_elicitation_fields_count_at_exit_0_only() -> None:
+    answer = specific("Elicitation", action="accept", content={"name": "n"})
+    assert verdict("Elicitation", 0, answer).fields == {"action": "accept", "content": {"name": "n"}}
+    assert verdict("Elicitation", 1, answer).fields == {}
+
+
+# ── models, timeouts, failures ──
+
+
+@pytest.mark.req("R-128", "R-129", "R-130")
+@pytest.mark.parametrize(
+    ("name", "denies", "blocks", "stops"),
+    [
+        ("PreToolUse", True, False, True),
+        ("PostToolUse", False, False, True),
+        ("PostToolBatch", False, False, True),
+        ("UserPromptSubmit", False, False, True),
+        ("UserPromptExpansion", False, False, True),
+        ("TeammateIdle", False, False, True),
+        ("Stop", False, True, False),
+        ("SubagentStop", False, True, False),
+        ("PostToolUseFailure", False, True, False),
+        ("TaskCreated", False, True, False),
+        ("TaskCompleted", False, True, False),
+        ("PermissionRequest", True, False, False),
+        ("PermissionDenied", False, False, False),
+    ],
+)
+def test_a_prompt_hooks_no_by_event(name: str, denies: bool, blocks: bool, stops: bool) -> None:
+    v = interpret(Judged(False, "R"), PROMPT, event(name))
+    assert (isinstance(v.decision, Deny), isinstance(v.decision, Block), v.stop is not None) == (denies, blocks, stops)
+    if denies or blocks or stops:
+        assert "Prompt hook condition was not met: R" in str(v)
+    yes = interpret(Judged(True), PROMPT, event(name))
+    assert yes == Verdict()
+
+
+def test_continue_on_block_feeds_back_instead() -> None:
+    handler = PromptHandler(source=Source(Scope.USER), prompt="p", continue_on_block=True)
+    for name, kind in (("PreToolUse", Deny), ("PostToolUse", Block), ("TeammateIdle", Block)):
+        v = interpret(Judged(False, "R"), handler, event(name))
+        assert (type(v.decision), v.stop) == (kind, None)
+
+
+@pytest.mark.req("R-122")
+def test_impossible_lets_the_agent_stop_and_nothing_else() -> None:
+    no = Judged(False, "R", impossible=True)
+    assert interpret(no, PROMPT, event("Stop")) == Verdict()
+    assert isinstance(interpret(no, PROMPT, event("PreToolUse")).decision, Deny)
+
+
+@pytest.mark.req("R-123")
+def test_a_no_without_reason_blocks_with_a_default_text() -> None:
+    assert "no reason given" in str(interpret(Judged(False), PROMPT, event("PreToolUse")).decision)
+
+
+@pytest.mark.req("R-148")
+def test_an_agents_no_is_an_ordinary_refusal() -> None:
+    v = interpret(Judged(False, "R"), AGENT, event("PreToolUse"))
+    assert (v.decision, v.stop) == (Deny("Agent hook condition was not met: R"), None)
+    assert isinstance(interpret(Judged(False, "R"), AGENT, event("Stop")).decision, Block)
+
+
+@pytest.mark.req("R-162")
+def test_a_functions_no_blocks_with_its_message() -> None:
+    handler = FunctionHandler(source=Source(Scope.PROGRAM), function=bool, error_message="tests fail")
+    assert interpret(Judged(False, "tests fail"), handler, event("Stop")).decision == Block("tests fail")
+
+
+@pytest.mark.req("R-184", "R-142", "R-132", "R-287")
+@pytest.mark.parametrize("name", [n for n in ALL if n != "PreModelSwitch"])
+@pytest.mark.parametrize("reply", [TimedOut(1.0), NoAnswer("no answer")])
+def test_a_timeout_decides_nothing_and_is_reported(name: str, reply: TimedOut | NoAnswer) -> None:
+    v = interpret(reply, command(), event(name))
+    assert (v.ending, v.decision, v.stop) == (Ending.CANCELLED, NO_OPINION, None)
+    assert len(v.diagnostics) == 1
+
+
+@pytest.mark.req("R-184")
+def test_a_timeout_blocks_a_model_switch() -> None:
+    assert isinstance(interpret(TimedOut(1.0), command(), event("PreModelSwitch")).decision, Block)
+
+
+@pytest.mark.req("R-160")
+@pytest.mark.parametrize("name", ALL)
+def test_a_callbacks_timeout_blocks_three_events(name: str) -> None:
+    handler = CallbackHandler(source=Source(Scope.PROGRAM), function=print)
+    blocks = name in ("PreToolUse", "UserPromptSubmit", "UserPromptExpansion", "PreModelSwitch")
+    assert refused(interpret(TimedOut(1.0), handler, event(name))) == blocks
+
+
+@pytest.mark.req("R-217", "R-287")
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("why", list(Failure))
+def test_a_failure_decides_nothing_unless_the_event_fails(name: str, why: Failure) -> None:
+    v = interpret(Failed(why, "broken"), command(), event(name))
+    assert refused(v) == (CATALOGUE[name].rules.exit_2 is Exit2.FAIL)
+    assert v.error == "broken" or "broken" in str(v.decision)
+
+
+FAILURES = [
+    exited(1, "", "boom"),
+    exited(127, "", "not found"),
+    exited(1, specific("PreToolUse", permissionDecision="allow"), "boom"),
+    exited(0, "{broken}"),
+    exited(0, {"continue": "no"}),
+    TimedOut(1.0),
+    Failed(Failure.LAUNCH, "no such program"),
+    Failed(Failure.STATUS, "HTTP 500"),
+    NoAnswer("51 turns"),
+]
+
+
+@pytest.mark.req("R-159", "R-217")
+@pytest.mark.parametrize("reply", FAILURES)
+def test_on_failure_block_turns_every_failure_into_a_refusal(reply: Any) -> None:
+    v = interpret(reply, failing_closed("guard.sh"), event("PreToolUse"))
+    word = "timed out" if isinstance(reply, TimedOut) else "failed"
+    assert isinstance(v.decision, Deny)
+    assert v.decision.reason.startswith(f'[guard.sh]: {word}; blocking because onFailure is "block"')
+
+
+@pytest.mark.parametrize("reply", [exited(0), exited(0, "plain"), exited(0, {"systemMessage": "m"}), Backgrounded("x")])
+def test_on_failure_block_leaves_a_working_hook_alone(reply: Any) -> None:
+    assert interpret(reply, failing_closed(), event("PreToolUse")).decision == NO_OPINION
+
+
+@pytest.mark.req("R-217")
+@pytest.mark.parametrize("name", ALL)
+def test_on_failure_counts_on_blocking_events_but_four(name: str) -> None:
+    rules = CATALOGUE[name].rules
+    exempt = name in ("Stop", "SubagentStop", "TaskCompleted", "TeammateIdle")
+    can_refuse = rules.exit_2 is not Exit2.NOTHING
+    assert rules.on_failure == (can_refuse and not exempt)
+    assert refused(interpret(exited(1), failing_closed(), event(name))) == (can_refuse and not exempt)
+
+
+# ── properties ──
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=12), children, max_size=4),
+    max_leaves=12,
+)
+KEYS = st.sampled_from(
+    ["continue", "stopReason", "decision", "reason", "systemMessage", "hookSpecificOutput", "async", "suppressOutput"]
+)
+ANSWERS = st.dictionaries(KEYS | st.text(max_size=8), JSON, max_size=6)
+
+
+@given(name=st.sampled_from(ALL), status=st.integers(0, 255), stdout=st.binary(max_size=200), stderr=st.binary())
+def test_any_bytes_give_a_verdict(name: str, status: int, stdout: bytes, stderr: bytes) -> None:
+    v = interpret(Exited(status, stdout, stderr), command(), event(name))
+    if status == 2 and CATALOGUE[name].rules.exit_2 in (Exit2.DENY, Exit2.FEEDBACK, Exit2.STOP):
+        assert refused(v)
+
+
+@given(name=st.sampled_from(ALL), answer=ANSWERS, status=st.sampled_from([0, 1, 2]))
+def test_any_object_gives_a_verdict_and_never_lifts_exit_2(name: str, answer: dict[str, Any], status: int) -> None:
+    reply = exited(status, json.dumps(answer))
+    v = interpret(reply, command(), event(name))
+    rules = CATALOGUE[name].rules
+    if status == 2 and rules.exit_2 in (Exit2.DENY, Exit2.FEEDBACK, Exit2.STOP):
+        assert refused(v)
+    if v.error is not None:
+        assert v.ending is not Ending.SUCCESS
+
+
+@given(answer=ANSWERS, noise=JSON)
+def test_an_unknown_key_never_changes_a_verdict(answer: dict[str, Any], noise: Any) -> None:
+    plain = interpret(Answered(answer), command(), event("PreToolUse"))
+    noisy = interpret(Answered({**answer, "zz-unknown": noise}), command(), event("PreToolUse"))
+    assert (plain.decision, plain.stop, plain.context, plain.ending) == (
+        noisy.decision,
+        noisy.stop,
+        noisy.context,
+        noisy.ending,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("claude-opus-5-5", "claude-opus-5-5"),
+        ("claude-opus-5[1m]", "claude-opus-5"),
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+    ],
+)
+def test_canonical_model_names(name: str, canonical: str) -> None:
+    assert canonical_model(name) == canonical
+
+
+def test_every_event_has_a_sample() -> None:
+    assert set(SAMPLES) == set(CATALOGUE)
