@@ -77,6 +77,7 @@ CODES: dict[str, str] = {
     "exit-2-no-effect": "The hook exited 2 on an event that cannot be blocked.",
     "http-failed": "The HTTP request failed or was answered with something other than 2xx and a JSON object.",
     "http-forbidden": "The URL is not allowed by `allowedHttpHookUrls` or by the guard against metadata addresses.",
+    "asked-without": "A variable, a header or a placeholder could not be filled in. The hook was asked without it.",
     "model-failed": "The model could not be asked or gave no usable answer.",
     "mcp-failed": "The MCP server is not connected or the tool reported an error.",
     "callback-failed": "A callback or function raised an exception.",

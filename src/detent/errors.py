@@ -5,7 +5,8 @@ DetentError
 ├── ConfigError       a call for configuration that cannot be carried out (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
 ├── MissingExtra      an optional dependency is needed and not installed
-└── ModelError        a model API did not answer as it should (subclasses in detent.models)
+├── ModelError        a model API did not answer as it should (subclasses in detent.models)
+└── McpError          an MCP server did not answer as it should (subclasses in detent.mcp_servers)
 """
 
 from __future__ import annotations
@@ -37,3 +38,7 @@ class MissingExtra(DetentError):
 
 class ModelError(DetentError):
     """A model API did not answer as it should."""
+
+
+class McpError(DetentError):
+    """An MCP server did not answer as it should."""

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event, EventRules, Exit2, Plain, Refusal, TargetForm
-from detent.handlers import AgentHandler, CallbackHandler, Handler, OnFailure, PromptHandler
+from detent.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
 from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
@@ -28,6 +28,12 @@ def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
     an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
     handler or `onFailure: block` says that it refuses.
     """
+    notes = reply.notes if isinstance(reply, Exited | Answered | Failed) else ()
+    unfilled = tuple(Diagnostic("asked-without", note, handler.source, Severity.WARNING) for note in notes)
+    return _with_notes(_meaning(reply, handler, event), unfilled)
+
+
+def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
     match reply:
         case Exited():
             return _of_exit(reply, handler, event)
@@ -361,7 +367,10 @@ def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
     ending = Ending.CANCELLED if reply.why is Failure.INTERRUPTED else Ending.ERROR
     if event.rules.exit_2 is Exit2.FAIL:
         return refuse(event.rules, f"[{handler.label}]: {reply.message}")
-    return _failure(handler, event, reply.message, ending, _FAILURE_CODES[reply.why])
+    code = _FAILURE_CODES[reply.why]
+    if isinstance(handler, McpToolHandler) and code in ("http-failed", "callback-failed"):
+        code = "mcp-failed"
+    return _failure(handler, event, reply.message, ending, code)
 
 
 def refuse(rules: EventRules, reason: str) -> Verdict:

@@ -20,6 +20,8 @@ class Exited(msgspec.Struct, frozen=True):
     dropped: int = 0
     #: stdout and stderr as they arrived, for the stream of hook events; empty when nothing was printed.
     interleaved: bytes = b""
+    #: What the hook author should know about how it was asked: a variable that became empty, a header left out.
+    notes: tuple[str, ...] = ()
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -28,6 +30,7 @@ class Answered(msgspec.Struct, frozen=True):
     output: Mapping[str, Any]
     #: HTTP status, for the record; None where there is none.
     status: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -67,6 +70,7 @@ class Failed(msgspec.Struct, frozen=True):
     why: Failure
     message: str
     status: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Backgrounded(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ The protocol itself is h11's. Proxies are not asked, redirects are not followed,
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
 import ssl
@@ -165,15 +166,12 @@ class _Connection:
 
     def renew(self) -> bool:
         """Make ready for the next request, or tell that this was the last one."""
-        if (
-            self._talk.our_state is not h11.DONE
-            or self._talk.their_state is not h11.DONE
-            or self._talk.trailing_data[0]
-        ):
+        talk, transport = self._talk, self.wire.transport
+        if talk.our_state is not h11.DONE or talk.their_state is not h11.DONE or talk.trailing_data[0]:
             return False
-        if not self.wire.quiet or self.wire.transport.get_write_buffer_size():
+        if not self.wire.quiet or transport.get_write_buffer_size():
             return False
-        self._talk.start_next_cycle()
+        talk.start_next_cycle()
         self.since = time.monotonic()
         return True
 
@@ -231,8 +229,9 @@ class _Connection:
 
     def _skip_buffered(self) -> None:
         """Take what is already here, so that the connection can be kept if that was all."""
-        while isinstance(self._talk.next_event(), h11.Data):
-            pass
+        with contextlib.suppress(h11.RemoteProtocolError):
+            while isinstance(self._talk.next_event(), h11.Data):
+                pass
 
 
 def _header(head: h11.Response, name: bytes) -> str:

@@ -8,6 +8,8 @@ import zlib
 import msgspec
 
 MAX_BODY = 4 * 1024 * 1024
+#: Chunks of a byte each would cost far more time than their size says.
+MAX_PIECES = 65_536
 _READ_AHEAD = 256 * 1024
 
 
@@ -91,8 +93,8 @@ class Body:
     """A body that is decoded as it comes in and never grows over its limit, packed or unpacked."""
 
     def __init__(self, encoding: str) -> None:
-        self._parts: list[bytes] = []
-        self._packed = self._size = 0
+        self._unpacked = bytearray()
+        self._packed = self._pieces = 0
         self._unpack = None
         if encoding in ("gzip", "x-gzip", "deflate"):
             self._unpack = zlib.decompressobj(32 + zlib.MAX_WBITS)
@@ -102,21 +104,23 @@ class Body:
     def add(self, data: bytes) -> None:
         """Take the next piece as it was sent."""
         self._packed += len(data)
+        self._pieces += 1
         if self._unpack is not None:
             try:
-                data = self._unpack.decompress(data, MAX_BODY - self._size + 1)
+                data = self._unpack.decompress(data, MAX_BODY - len(self._unpacked) + 1)
             except zlib.error as error:
                 raise BadAnswer(f"the answer cannot be unpacked: {error}") from None
-        self._size += len(data)
-        if max(self._size, self._packed) > MAX_BODY:
+        self._unpacked += data
+        if max(len(self._unpacked), self._packed) > MAX_BODY:
             raise BadAnswer(too_large())
-        self._parts.append(data)
+        if self._pieces > MAX_PIECES:
+            raise BadAnswer(f"the answer comes in more than {MAX_PIECES} pieces; it was not read further")
 
     def whole(self) -> bytes:
         """Give what was added, once all is there."""
         if self._unpack is not None and self._packed and not self._unpack.eof:
             raise BadAnswer("the answer cannot be unpacked: it ends too early")
-        return b"".join(self._parts)
+        return bytes(self._unpacked)
 
 
 def too_large() -> str:
