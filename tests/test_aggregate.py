@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import event, run_of
 
 from detent.aggregate import aggregate
 from detent.interpret import strictness
@@ -25,6 +24,7 @@ from detent.outcome import (
     Stop,
     Verdict,
 )
+from support import event, run_of
 
 
 def combine(name: str, *verdicts: Verdict) -> Outcome:

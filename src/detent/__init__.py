@@ -72,7 +72,9 @@ if TYPE_CHECKING:
     from detent.outcome import Skip as Skip
     from detent.outcome import SkipReason as SkipReason
     from detent.program import Hooks as Hooks
-    from detent.session import open_engine as open_engine
+    from detent.session import Places as Places
+    from detent.session import Powers as Powers
+    from detent.session import open_session as open_session
     from detent.visibility import Message as Message
     from detent.visibility import Reader as Reader
     from detent.visibility import messages as messages
@@ -150,7 +152,11 @@ _EXPORTS = {
         "SkipReason",
     ),
     "detent.program": ("Hooks",),
-    "detent.session": ("open_engine",),
+    "detent.session": (
+        "Places",
+        "Powers",
+        "open_session",
+    ),
     "detent.visibility": (
         "Message",
         "Reader",

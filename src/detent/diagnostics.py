@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "duplicate-key": "A JSON object has the same key twice. The last one counts.",
     "not-an-object": "A value that must be an object is something else. That part is left out.",
     "not-a-list": "A value that must be a list is something else. That part is left out.",
+    "lone-surrogate": "A JSON text has half of a UTF-16 surrogate pair. It is read as U+FFFD.",
     "unknown-event": "The event name is not in the catalogue. Its hooks never run; other events still load.",
     "unknown-key": "A key that nobody reads. It is ignored.",
     "unknown-type": "The handler type is not one of command, http, mcp_tool, prompt, agent. The entry is dropped.",
@@ -66,7 +67,9 @@ CODES: dict[str, str] = {
     "trust-store": "The trust store cannot be used. Nothing from the project is trusted.",
     "plugin-unreadable": "An enabled plugin cannot be read.",
     "frontmatter": "The YAML frontmatter of a skill or agent cannot be read.",
-    "setting-ignored": "A key in an untrusted project file has no effect.",
+    "duplicate-hooks-file": "A plugin's manifest names hooks/hooks.json, which is loaded anyway. It counts once.",
+    "setting-ignored": "A key has no effect where it stands: in an untrusted project file, or in the wrong kind of file.",
+    "reloaded": "Settings files changed during the session and their hooks are in force now.",
     "reload-kept": "A changed settings file is broken. The last good hooks stay in force.",
     # running
     "launch-failed": "The hook could not be started, so it checked nothing.",

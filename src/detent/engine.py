@@ -25,8 +25,8 @@ from detent.sources import Scope
 from detent.spill import fit
 from detent.wire import encode_event
 
-#: A last look before a handler runs: a reason why it may not, or None.
-Gate = Callable[[Handler], tuple[SkipReason, str] | None]
+#: A last look before a handler runs in a working directory: a reason why it may not, or None.
+Gate = Callable[[Handler, str], tuple[SkipReason, str] | None]
 
 PROMPT_TIMEOUT = 30.0
 AGENT_TIMEOUT = 60.0
@@ -62,8 +62,8 @@ class HookEngine:
         self.host = host
         self.background = background
         self.options = options if options is not None else Options()
-        self._executors = dict(executors)
-        self._gate = gate
+        self.executors = executors
+        self.gate = gate
         self._observers = tuple(observers)
         self._spent: set[str] = set()
         self._numbers = itertools.count(1)
@@ -105,19 +105,19 @@ class HookEngine:
     def _select(self, event: Event) -> Selection:
         where = Where(cwd=event.cwd, home=self.host.home, anchor=self.host.project_dir)
         selection = self.hooks.select(event, where)
-        if self._gate is None and not self._spent:
+        if self.gate is None and not self._spent:
             return selection
-        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler)) is not None]
+        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler, event.cwd)) is not None]
         if not skips:
             return selection
         out = {id(skip.handler) for skip in skips}
         kept = tuple(handler for handler in selection.handlers if id(handler) not in out)
         return msgspec.structs.replace(selection, handlers=kept, skips=(*selection.skips, *skips))
 
-    def _last_look(self, handler: Handler) -> Skip | None:
+    def _last_look(self, handler: Handler, cwd: str) -> Skip | None:
         if handler.once and str(handler.source) in self._spent:
             return Skip(handler, SkipReason.ONCE, "it ran successfully before")
-        held = self._gate(handler) if self._gate is not None and handler.source.from_project else None
+        held = self.gate(handler, cwd) if self.gate is not None and handler.source.from_project else None
         return Skip(handler, *held) if held is not None else None
 
     # ── run ─────────────────────────────────────────────────────────────────
@@ -167,7 +167,7 @@ class HookEngine:
     async def _execute(self, job: Job) -> Reply:
         """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
         handler, rules = job.handler, job.event.rules
-        executor = self._executors.get(handler.kind)
+        executor = self.executors.get(handler.kind)
         if not supports(rules, handler.kind):
             return Failed(Failure.UNSUPPORTED, f"{handler.kind.value} handlers are not supported on this event")
         if executor is None:

@@ -27,9 +27,11 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     remote: bool = False
 
     @classmethod
-    def here(cls, project_dir: str, settings_env: Mapping[str, str] | None = None) -> Host:
-        """Describe the running process."""
-        env = dict(os.environ)
+    def here(
+        cls, project_dir: str, settings_env: Mapping[str, str] | None = None, env: Mapping[str, str] | None = None
+    ) -> Host:
+        """Describe the running process, or one with another environment."""
+        env = dict(os.environ if env is None else env)
         home = env.get("HOME") or os.path.expanduser("~")
         return cls(
             project_dir=os.path.abspath(project_dir),
@@ -37,4 +39,5 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
             settings_env=settings_env if settings_env is not None else {},
             home=home,
             config_dir=env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"),
+            remote=env.get("CLAUDE_CODE_REMOTE") == "true",
         )

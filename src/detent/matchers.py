@@ -12,8 +12,9 @@ Law:
 """
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from detent import jsregex
 
@@ -27,18 +28,15 @@ _NARROW_SEPARATOR = re.compile(r"\|")
 _ALIASES = {"Agent": "Task"}
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """Say yes."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoMatch:
+class NoMatch(msgspec.Struct, frozen=True):
     """Say no."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(msgspec.Struct, frozen=True):
     """Say that there is no answer, and why."""
 
     reason: str
@@ -50,8 +48,7 @@ MATCH = Match()
 NO_MATCH = NoMatch()
 
 
-@dataclass(frozen=True, slots=True)
-class MatchAll:
+class MatchAll(msgspec.Struct, frozen=True):
     """Match every value."""
 
     text: str
@@ -69,8 +66,7 @@ class MatchAll:
         return "all"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchNames:
+class MatchNames(msgspec.Struct, frozen=True):
     """Match a few exact names."""
 
     names: frozenset[str]
@@ -89,8 +85,7 @@ class MatchNames:
         return "exact names"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchPattern:
+class MatchPattern(msgspec.Struct, frozen=True):
     """Match where a regular expression does."""
 
     text: str
@@ -113,8 +108,7 @@ class MatchPattern:
         return "regular expression"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchNothing:
+class MatchNothing(msgspec.Struct, frozen=True):
     """Match no value, because the text is no valid regular expression."""
 
     text: str

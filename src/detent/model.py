@@ -42,23 +42,37 @@ class ApiError(ModelError):
         self.status = status
 
 
+_KINDS_BY_CODE: dict[str | None, ErrorKind] = {
+    "billing_error": "billing_error",
+    "insufficient_quota": "billing_error",
+    "enforced_spend_limit_reached": "billing_error",
+    "overloaded_error": "overloaded",
+    "rate_limit_error": "rate_limit",
+    "authentication_error": "authentication_failed",
+    "permission_error": "authentication_failed",
+    "api_error": "server_error",
+    "timeout_error": "server_error",
+    "model_not_found": "model_not_found",
+}
+_KINDS_BY_STATUS: dict[int | None, ErrorKind] = {
+    401: "authentication_failed",
+    402: "billing_error",
+    403: "authentication_failed",
+    404: "model_not_found",
+    413: "invalid_request",
+    422: "invalid_request",
+    429: "rate_limit",
+    529: "overloaded",
+}
+
+
 def error_kind(status: int | None, code: str | None) -> ErrorKind:
-    """Classify a failed call by its HTTP status and the error code in the answer."""
-    if code in ("billing_error", "insufficient_quota", "enforced_spend_limit_reached") or status == 402:
-        return "billing_error"
-    if code == "overloaded_error" or status == 529:
-        return "overloaded"
-    if status is not None and status >= 500:
-        return "server_error"
-    kinds: dict[int | None, ErrorKind] = {
-        401: "authentication_failed",
-        403: "authentication_failed",
-        404: "model_not_found",
-        413: "invalid_request",
-        422: "invalid_request",
-        429: "rate_limit",
-    }
-    return kinds.get(status, "unknown")
+    """Classify a failed call by the error code in the answer, else by its HTTP status; a plain 400 is unknown."""
+    if code in _KINDS_BY_CODE:
+        return _KINDS_BY_CODE[code]
+    if status in _KINDS_BY_STATUS:
+        return _KINDS_BY_STATUS[status]
+    return "server_error" if status is not None and status >= 500 else "unknown"
 
 
 class Tool(msgspec.Struct, frozen=True):

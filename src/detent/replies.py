@@ -33,6 +33,17 @@ class Answered(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Spent(msgspec.Struct, frozen=True):
+    """What asking a model cost."""
+
+    model: str
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    #: The id of the verifying agent, if there was one.
+    agent_id: str | None = None
+
+
 class Judged(msgspec.Struct, frozen=True):
     """A model, a verifying agent or a function said yes or no."""
 
@@ -42,6 +53,7 @@ class Judged(msgspec.Struct, frozen=True):
     #: `{decision, reason, continue, stopReason, systemMessage}` of the older answer form, if it was used.
     stop_reason: str | None = None
     system_message: str | None = None
+    spent: Spent | None = None
 
 
 class TimedOut(msgspec.Struct, frozen=True):
@@ -70,6 +82,7 @@ class Failed(msgspec.Struct, frozen=True):
     why: Failure
     message: str
     status: int | None = None
+    spent: Spent | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -84,6 +97,7 @@ class NoAnswer(msgspec.Struct, frozen=True):
     """A verifying agent ended without an answer: cancelled, without a decision."""
 
     message: str
+    spent: Spent | None = None
 
 
 Reply = Exited | Answered | Judged | TimedOut | Failed | Backgrounded | NoAnswer

@@ -1,4 +1,4 @@
-"""Run command hooks: what is started, where, and with which environment."""
+"""Run command hooks: what is started, where, with which environment, and what came back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,159 @@ from collections.abc import Mapping
 
 from detent.background import Background, async_request
 from detent.events import Event
-from detent.executors import _process as process
+from detent.executors import _process
 from detent.executors.job import Job
 from detent.handlers import CommandHandler
 from detent.host import Host
 from detent.replies import Exited, Failed, Failure, Reply
-from detent.spill import session_folder
+
+#: Placeholders of the exec form; the shell form reads the same names from its environment.
+_PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
+_POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
+#: Variables of an outer session that would be lies in this one.
+_NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
+_SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
+
+
+class CommandExecutor:
+    """Starts a process for each event; its time limit is the engine's cancellation."""
+
+    def __init__(self, host: Host, background: Background | None = None) -> None:
+        self._host = host
+        self._background = background
+        self._base = base_environment(host)
+
+    async def __call__(self, job: Job) -> Reply:
+        """Run the hook to its end, or until it asks for the background."""
+        handler = job.handler
+        assert isinstance(handler, CommandHandler)
+        if not handler.command.strip():
+            return Failed(Failure.LAUNCH, "the command is empty; write what to run")
+        try:
+            command = self.command(job)
+        except OSError as error:
+            return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
+        process = _process.start(command)
+        if isinstance(process, _process.NotStarted):
+            return Failed(Failure.LAUNCH, process.message)
+        try:
+            if self._background is not None and not handler.background:
+                first = await process.first_line()
+                request = async_request(first) if first is not None else None
+                if request is not None:
+                    limit = request.limit if request.limit is not None else job.timeout
+                    return self._background.adopt(job, _ended(process), limit, first or b"", process.pid)
+            return await _ended(process)
+        except BaseException:
+            await process.kill()
+            raise
+
+    def command(self, job: Job) -> _process.Command:
+        """Say what is started for a job, without starting it."""
+        handler = job.handler
+        assert isinstance(handler, CommandHandler)
+        env = self._environment(handler, job.event, job.index)
+        return _process.Command(
+            argv=arguments(handler, env), cwd=self._directory(job.event), env=env, stdin=job.payload
+        )
+
+    def _environment(self, handler: CommandHandler, event: Event, index: int) -> dict[str, str]:
+        env = dict(self._base)
+        env["CLAUDE_CODE_SESSION_ID"] = event.session_id
+        if isinstance(event.effort, dict) and "level" in event.effort:
+            env["CLAUDE_EFFORT"] = event.effort["level"]
+        if event.rules.env_file:
+            env["CLAUDE_ENV_FILE"] = env_file(self._host.config_dir, event, index)
+        plugin = handler.source.plugin
+        if plugin is not None:
+            env["CLAUDE_PLUGIN_ROOT"] = plugin.root
+            env["CLAUDE_PLUGIN_DATA"] = plugin.data
+            env.update((f"CLAUDE_PLUGIN_OPTION_{key.upper()}", value) for key, value in plugin.options)
+        return env
+
+    def _directory(self, event: Event) -> str:
+        """The session's directory; if it is gone the project, the home, the temporary folder."""
+        for folder in (event.cwd, self._host.project_dir, self._host.home):
+            if folder and os.path.isdir(folder):
+                return folder
+        return tempfile.gettempdir()
+
+
+async def _ended(process: _process.Process) -> Reply:
+    ended = await process.wait()
+    assert isinstance(ended, _process.Exit), "the engine holds the time limit"
+    output = ended.output
+    signal = ended.status.number if isinstance(ended.status, _process.Signalled) else None
+    if isinstance(ended.status, _process.Unknown):
+        return Failed(Failure.LAUNCH, "its exit status was taken by another part of this program")
+    return Exited(
+        status=128 + signal if signal is not None else ended.status.code,  # type: ignore[union-attr]
+        stdout=output.stdout.data,
+        stderr=output.stderr.data,
+        signal=signal,
+        dropped=output.stdout.total - len(output.stdout.data),
+        interleaved=output.merged() if output.stderr.total else output.stdout.data,
+    )
+
+
+def arguments(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Build the argument list: `sh -c` with the command as written, or the program with its arguments.
+
+    No field of an event ever becomes part of a command (R-369); the shell form reads the placeholders from its
+    environment, so a path is never spliced into shell text either.
+    """
+    if handler.args is not None:
+        return tuple(_expand(word, env) for word in (handler.command, *handler.args))
+    if handler.shell == "powershell":
+        return (*_POWERSHELL, _for_powershell(handler.command))
+    prefix = env.get("CLAUDE_CODE_SHELL_PREFIX")
+    text = f"{prefix} {shlex.quote(handler.command)}" if prefix else handler.command
+    return ("/bin/sh", "-c", text)
+
+
+def _expand(word: str, env: Mapping[str, str]) -> str:
+    for name in _PLACEHOLDERS:
+        word = word.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
+    return word
+
+
+def _for_powershell(text: str) -> str:
+    for name in _PLACEHOLDERS:
+        text = text.replace(f"${{{name}}}", f"${{env:{name}}}")
+    return text
+
+
+def base_environment(host: Host) -> dict[str, str]:
+    """Build what all hooks of a session see: the inherited environment, settings' `env`, the session's variables."""
+    env = {name: value for name, value in host.env.items() if not name.startswith("OTEL_")}
+    env.update(host.settings_env)
+    if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") == "1":
+        env = {name: value for name, value in env.items() if not _SCRUBBED.search(name)}
+    for name in _NOT_INHERITED:
+        env.pop(name, None)
+    env.update(
+        CLAUDECODE="1",
+        CLAUDE_PROJECT_DIR=host.project_dir,
+        CLAUDE_CODE_ENTRYPOINT=host.entrypoint,
+        CLAUDE_CODE_CHILD_SESSION="1",
+        CLAUDE_CODE_SESSION_ATTENDED="1" if host.attended else "0",
+        CLAUDE_PID=str(os.getpid()),
+        AI_AGENT="detent",
+    )
+    if host.remote:
+        env["CLAUDE_CODE_REMOTE"] = "true"
+    return env
+
+
+def env_file_path(config_dir: str, event: Event, index: int) -> str:
+    """Name the env file of one hook (R-309)."""
+    session = event.session_id if re.fullmatch(r"[A-Za-z0-9_-]{1,128}", event.session_id) else "unnamed"
+    return os.path.join(config_dir, "session-env", session, f"{event.event_name.lower()}-hook-{index}.sh")
+
+
+def env_file(config_dir: str, event: Event, index: int) -> str:
+    """Make the private, empty env file of one hook; each firing starts it anew."""
+    path = env_file_path(config_dir, event, index)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+    return path

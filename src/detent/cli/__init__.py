@@ -1,0 +1,73 @@
+"""The command line: a literal table of commands, each imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+
+#: Command → what it does. The module `detent.cli.commands.<command>` has `configure(parser)` and `run(args)`.
+COMMANDS: dict[str, str] = {
+    "fire": "fire an event at the hooks of a project and show what each of them did",
+    "list": "list the effective hooks with scope, file:line, order and state",
+    "explain": "tell for every hook why it would or would not run for an event",
+    "trust": "review and trust the hooks that come with a project",
+}
+
+USAGE = 1
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    args = sys.argv[1:] if argv is None else argv
+    if args[:1] in (["--version"], ["-V"]):
+        from detent._version import __version__  # a constant: the quickest answer imports nothing else
+
+        print(f"detent {__version__}")
+        return 0
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0 if args else USAGE
+    if args[0] not in COMMANDS:
+        print(f"detent: `{args[0]}` is not a command. Known: {', '.join(COMMANDS)}.", file=sys.stderr)
+        return USAGE
+    return _run(args[0], args[1:])
+
+
+def overview() -> str:
+    """Write the help page."""
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name.ljust(width)}  {text}" for name, text in COMMANDS.items())
+    return f"usage: detent COMMAND [OPTIONS]\n\n{rows}\n\n`detent COMMAND --help` tells the options of one command."
+
+
+def _run(name: str, args: list[str]) -> int:
+    import argparse
+    import importlib
+
+    module = importlib.import_module(f"detent.cli.commands.{name.replace('-', '_')}")
+    parser = argparse.ArgumentParser(
+        prog=f"detent {name}", description=COMMANDS[name].capitalize() + ".", formatter_class=argparse.HelpFormatter
+    )
+    module.configure(parser)
+    try:
+        parsed = parser.parse_args(args)
+    except SystemExit as end:
+        return USAGE if end.code == 2 else int(end.code or 0)
+    return _guarded(module.run, parsed)
+
+
+def _guarded(run: object, parsed: object) -> int:
+    from detent.errors import DetentError
+
+    assert callable(run)
+    try:
+        status = run(parsed)
+        sys.stdout.flush()
+    except DetentError as error:
+        print(f"detent: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return int(status)

@@ -1,0 +1,61 @@
+"""Write to a terminal or a pipe: colour where it is wanted, control characters of others never."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import TextIO
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def harmless(text: str) -> str:
+    """Show control characters as pictures, so that a hook's output cannot move the user's cursor."""
+    return _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
+
+
+class Style:
+    """Wraps words in colour, or leaves them alone."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Style:
+        """Colour on a terminal, unless NO_COLOR or TERM=dumb says otherwise; FORCE_COLOR overrides."""
+        if os.environ.get("FORCE_COLOR"):
+            return cls(True)
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return cls(stream.isatty() and not plain)
+
+    def _wrap(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
+
+    def bold(self, text: str) -> str:
+        """Stress a text."""
+        return self._wrap("1", text)
+
+    def dim(self, text: str) -> str:
+        """Step back."""
+        return self._wrap("2", text)
+
+    def good(self, text: str) -> str:
+        """Say that all is well."""
+        return self._wrap("32", text)
+
+    def bad(self, text: str) -> str:
+        """Say that something was refused or broke."""
+        return self._wrap("31", text)
+
+    def warn(self, text: str) -> str:
+        """Call for attention."""
+        return self._wrap("33", text)
+
+
+def say(lines: Iterable[str], stream: TextIO) -> None:
+    """Print lines; what cannot be encoded is replaced, never an error."""
+    for line in lines:
+        encoding = stream.encoding or "utf-8"
+        stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()
