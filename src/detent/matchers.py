@@ -21,6 +21,9 @@ from detent import jsregex
 SUBJECT_LIMIT = 512
 """Values are cut to this many characters before a regular expression sees them."""
 
+STEP_LIMIT = 50_000
+"""A regular expression may take this many steps: an event waits for its answer."""
+
 _WIDE = re.compile(r"[A-Za-z0-9_\- ,|]+")
 _WIDE_SEPARATOR = re.compile(r"[|,]")
 _NARROW = re.compile(r"[A-Za-z0-9_|]+")
@@ -95,7 +98,8 @@ class MatchPattern(msgspec.Struct, frozen=True):
         """Answer for one value."""
         candidates = [value[:SUBJECT_LIMIT], *filter(None, [_ALIASES.get(value)])]
         try:
-            return MATCH if any(map(self.pattern.test, candidates)) else NO_MATCH
+            found = any(self.pattern.test(candidate, steps=STEP_LIMIT) for candidate in candidates)
+            return MATCH if found else NO_MATCH
         except jsregex.TooComplex as error:
             return Undecided(f"the regular expression /{self.text}/ gave up: {error}")
 

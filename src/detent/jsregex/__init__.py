@@ -5,13 +5,17 @@ Matchers are written for JavaScript, and Python's `re` differs in dozens of smal
 positions (`positions`); one with them by backtracking (`backtrack`). Both stop after `STEPS` steps.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from __future__ import annotations
 
-from detent.jsregex.backtrack import Program
-from detent.jsregex.parse import Parsed, parse
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from detent.jsregex.parse import parse
 from detent.jsregex.positions import matches
 from detent.jsregex.syntax import InvalidPattern, TooComplex, units
+
+if TYPE_CHECKING:
+    from detent.jsregex.backtrack import Program
 
 __all__ = ["STEPS", "InvalidPattern", "Pattern", "TooComplex", "compile"]
 
@@ -19,25 +23,35 @@ STEPS = 200_000
 """How many steps one test may take; a test that needs more raises TooComplex."""
 
 
-@dataclass(frozen=True)
 class Pattern:
     """Hold a compiled pattern; two with the same text are equal."""
 
-    text: str
-    parsed: Parsed = field(compare=False, repr=False)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._parsed = parse(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pattern) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"/{self.text}/"
 
     @cached_property
-    def program(self) -> Program:
-        """Give the instructions for backtracking."""
-        return Program(self.parsed)
+    def _program(self) -> Program:
+        from detent.jsregex.backtrack import Program
+
+        return Program(self._parsed)
 
     def test(self, subject: str, *, steps: int = STEPS) -> bool:
         """Tell whether the pattern matches anywhere in the subject; raise TooComplex when that takes too long."""
-        if self.parsed.refers:
-            return self.program.matches(units(subject), steps)
-        return matches(self.parsed.tree, units(subject), steps)
+        if self._parsed.refers:
+            return self._program.matches(units(subject), steps)
+        return matches(self._parsed.tree, units(subject), steps)
 
 
 def compile(pattern: str) -> Pattern:  # noqa: A001 - the name that `re` has for it
     """Compile a pattern or raise InvalidPattern with the problem and its offset."""
-    return Pattern(pattern, parse(pattern))
+    return Pattern(pattern)

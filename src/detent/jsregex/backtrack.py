@@ -5,8 +5,9 @@ of the loops; each state leads to others, best first. A state that was seen has 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, assert_never
+
+import msgspec
 
 from detent.jsregex.parse import Parsed
 from detent.jsregex.syntax import (
@@ -30,53 +31,46 @@ Direction: TypeAlias = Literal[1, -1]
 Spans: TypeAlias = tuple[tuple[int, int] | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(msgspec.Struct, frozen=True):
     """Take one unit."""
 
     chars: Chars
     way: Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(msgspec.Struct, frozen=True):
     """Go on only at an anchor."""
 
     anchor: Anchor
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(msgspec.Struct, frozen=True):
     """Go on at one of several places, the first that leads to a match."""
 
     targets: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(msgspec.Struct, frozen=True):
     """Note where a group or a loop begins, with no turns done."""
 
     slot: int
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(msgspec.Struct, frozen=True):
     """Remember what a group took."""
 
     slot: int
     group: int
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True):
     """Take once more what a group took: nothing, when it took nothing yet."""
 
     group: int
     way: Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """Begin another turn of a loop, or leave it."""
 
     slot: int
@@ -84,8 +78,7 @@ class Turn:
     leave: int
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(msgspec.Struct, frozen=True):
     """End a turn of a loop."""
 
     slot: int
@@ -93,16 +86,14 @@ class Return:
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class Peek:
+class Peek(msgspec.Struct, frozen=True):
     """Match a lookaround, whose instructions come next."""
 
     negated: bool
     leave: int
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     """End a match."""
 
 

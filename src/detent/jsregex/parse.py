@@ -5,7 +5,8 @@ Open groups wait on a list, not on Python's stack: no pattern is too deep to be 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from detent.jsregex.syntax import (
     CLASSES,
@@ -41,8 +42,7 @@ _HEX_BRACED = re.compile(r"\{([0-9A-Fa-f]+)\}")
 _OCTAL = re.compile(r"[0-3]?[0-7]{1,2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """Hold a tree, the number of its groups, and whether something in it refers to a group."""
 
     tree: Node
@@ -51,16 +51,15 @@ class Parsed:
     refers: bool
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """Collect what stands between a parenthesis and its end."""
 
     opener: str
     at: int
     groups_before: int
     number: int = 0
-    done: list[Node] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
+    done: list[Node] = msgspec.field(default_factory=list)
+    items: list[Node] = msgspec.field(default_factory=list)
 
     def body(self) -> Node:
         return either([*self.done, sequence(self.items)])

@@ -4,9 +4,10 @@ Everything counts in UTF-16 code units, as JavaScript does without the `u` flag.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+import msgspec
 
 INFINITY = 2**31 - 1
 """No upper bound; larger numbers in `{n,m}` are cut to it, as V8 does."""
@@ -47,8 +48,7 @@ class Side(Enum):
     BEHIND = "?<="
 
 
-@dataclass(frozen=True, slots=True)
-class Chars:
+class Chars(msgspec.Struct, frozen=True):
     """Take one unit that is (or, negated, is not) in the ranges; `only` is set where the pattern names a single one."""
 
     ranges: tuple[tuple[int, int], ...]
@@ -59,38 +59,33 @@ class Chars:
         return any(low <= unit <= high for low, high in self.ranges) is not self.negated
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(msgspec.Struct, frozen=True):
     """Hold only at an anchor."""
 
     anchor: Anchor
 
 
-@dataclass(frozen=True, slots=True)
-class BackReference:
+class BackReference(msgspec.Struct, frozen=True):
     """Take again what a group took; by number, or by name until the pattern is read to its end."""
 
     group: int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(msgspec.Struct, frozen=True):
     """Take all items one after the other."""
 
     items: tuple["Node", ...]
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(msgspec.Struct, frozen=True):
     """Take one of the alternatives, the first that leads to a match."""
 
     items: tuple["Node", ...]
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True):
     """Take the body between `least` and `most` times; groups in `groups` are forgotten at each turn."""
 
     body: "Node"
@@ -101,8 +96,7 @@ class Repeat:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """Take the body and remember what it took."""
 
     body: "Node"
@@ -110,8 +104,7 @@ class Group:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """Hold where the body matches (or, negated, does not) on one side, and take nothing."""
 
     body: "Node"
