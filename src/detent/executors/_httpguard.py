@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,7 @@ class Target(msgspec.Struct, frozen=True):
 # ── URLs ────────────────────────────────────────────────────────────────────
 
 
+@functools.lru_cache(maxsize=256)
 def parse_url(url: str) -> Target | Refused:
     """Take an absolute http or https URL apart; whatever two readers could read in two ways is refused."""
     if any(char <= " " or char == "\x7f" for char in url):
@@ -72,8 +74,8 @@ def _split_authority(rest: str) -> tuple[str, str]:
 
 def _host_and_port(authority: str) -> tuple[str, str] | None:
     if authority.startswith("["):
-        literal, _, rest = authority[1:].partition("]")
-        if "%" in literal or (rest and not rest.startswith(":")):
+        literal, closed, rest = authority[1:].partition("]")
+        if not closed or "%" in literal or (rest and not rest.startswith(":")):
             return None
         try:
             host = f"[{ipaddress.IPv6Address(literal)}]"
@@ -210,7 +212,7 @@ def metadata_address(host: str, addresses: Iterable[str]) -> Refused | None:
     if host.removesuffix(".").lower() in _METADATA_NAMES:
         return Refused(f"{host} is a cloud metadata service")
     for address in addresses:
-        if any(_is_metadata(each) for each in _readings(address)):
+        if _is_metadata(address):
             return Refused(f"{host} is {address}, a link-local or cloud metadata address")
     return None
 
@@ -220,8 +222,13 @@ def anywhere(host: str, addresses: Iterable[str]) -> Refused | None:  # noqa: AR
     return None
 
 
-def _is_metadata(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return any(address.version == network.version and address in network for network in _METADATA_NETWORKS)
+@functools.lru_cache(maxsize=256)
+def _is_metadata(address: str) -> bool:
+    return any(
+        reading.version == network.version and reading in network
+        for reading in _readings(address)
+        for network in _METADATA_NETWORKS
+    )
 
 
 def _readings(address: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:

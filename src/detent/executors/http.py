@@ -71,8 +71,9 @@ class HttpExecutor:
         if isinstance(target, Refused):
             return Failed(Failure.FORBIDDEN, target.message)
         notes: list[str] = []
-        headers = self._headers(handler, target, len(job.payload.removesuffix(b"\n")), notes)
-        reply = await self._ask(job, handler, target, headers)
+        body = job.payload.removesuffix(b"\n")
+        headers = [*self._headers(handler, target, notes), (b"Content-Length", str(len(body)).encode())]
+        reply = await self._ask(handler, target, headers, body)
         return msgspec.structs.replace(reply, notes=tuple(notes)) if notes else reply
 
     async def aclose(self) -> None:
@@ -91,10 +92,9 @@ class HttpExecutor:
         return target
 
     async def _ask(
-        self, job: Job, handler: HttpHandler, target: Target, headers: list[tuple[bytes, bytes]]
+        self, handler: HttpHandler, target: Target, headers: list[tuple[bytes, bytes]], body: bytes
     ) -> Answered | Failed:
         guard = metadata_address if handler.source.from_project else anywhere
-        body = job.payload.removesuffix(b"\n")
         try:
             response = await self._client().post(target, headers, body, guard)
         except MissingExtra as error:
@@ -120,9 +120,7 @@ class HttpExecutor:
 
     # ── headers ─────────────────────────────────────────────────────────────
 
-    def _headers(
-        self, handler: HttpHandler, target: Target, length: int, notes: list[str]
-    ) -> list[tuple[bytes, bytes]]:
+    def _headers(self, handler: HttpHandler, target: Target, notes: list[str]) -> list[tuple[bytes, bytes]]:
         """Lay the handler's own headers over the usual ones; those that frame the message are not its to set."""
         headers = {
             "accept": ("Accept", "application/json, text/plain, */*"),
@@ -138,7 +136,6 @@ class HttpExecutor:
             else:
                 headers[name.lower()] = (name, self._value(name, template, handler, notes))
         headers["host"] = ("Host", target.authority)
-        headers["content-length"] = ("Content-Length", str(length))
         return [(name.encode("ascii"), value.encode("utf-8", "surrogateescape")) for name, value in headers.values()]
 
     def _value(self, name: str, template: str, handler: HttpHandler, notes: list[str]) -> str:
