@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detent.errors import MissingExtra
+from detent.errors import MissingExtra, ModelError
 from detent.interpret import canonical_model
 from detent.model import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
 from detent.models._per_loop import PerLoop
@@ -17,7 +17,6 @@ from detent.models._system_role import SystemRole, place_system_messages
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
-    from anthropic.types import Message
 
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -129,12 +128,18 @@ class AnthropicModel:
         if request.schema is not None:
             body = with_schema(body, request.schema)
         client = await self._client.get()
+        tool: Any = None
         with _errors():
             async with client.messages.stream(**body) as stream:
                 async for event in stream:
-                    delta = _delta(event, stream.current_message_snapshot)
-                    if delta is not None:
-                        yield delta
+                    if event.type == "text":
+                        yield TextDelta(event.text)
+                    elif event.type == "content_block_start":
+                        tool = event.content_block if event.content_block.type == "tool_use" else None
+                        if tool is not None:
+                            yield ToolUseDelta(tool.id, tool.name)
+                    elif event.type == "input_json" and tool is not None:
+                        yield ToolUseDelta(tool.id, tool.name, event.partial_json)
                 yield _response(await stream.get_final_message())
 
     async def close(self) -> None:
@@ -169,17 +174,6 @@ def _opened(response: Response) -> Response:
     return msgspec.structs.replace(response, content=({"type": "text", "text": "{" + response.text},))
 
 
-def _delta(event: Any, snapshot: Message) -> TextDelta | ToolUseDelta | None:
-    if event.type == "text":
-        return TextDelta(event.text)
-    if event.type == "content_block_start" and event.content_block.type == "tool_use":
-        return ToolUseDelta(event.content_block.id, event.content_block.name)
-    if event.type == "input_json":
-        block = snapshot.content[-1]
-        return ToolUseDelta(block.id, block.name, event.partial_json) if block.type == "tool_use" else None
-    return None
-
-
 def _response(message: Any) -> Response:
     """Read the SDK's message; whatever is missing in it makes the answer unreadable."""
     # A stream that breaks off and an answer that is no JSON both come through the SDK as half a message or as text.
@@ -204,22 +198,19 @@ def _response(message: Any) -> Response:
 def _errors() -> Iterator[None]:
     """Turn what the SDK raises into an ApiError."""
     import anthropic
-    import httpx2
 
     try:
         yield
+    except ModelError:
+        raise
     except anthropic.APIStatusError as error:
+        # An error inside a stream comes with the stream's own status, 200.
         status = error.status_code if error.status_code >= 400 else None
-        text = error.api_message or error.message
-        raise ApiError(
-            _named(status, text), kind=error_kind(status, error.error_code or error.type), status=status
-        ) from error
+        where = "the Messages API failed" if status is None else f"the Messages API answered {status}"
+        kind = error_kind(status, error.error_code or error.type)
+        raise ApiError(f"{where}: {error.api_message or error.message}", kind=kind, status=status) from error
     except anthropic.APIConnectionError as error:
         cause = f" ({error.__cause__})" if error.__cause__ is not None else ""
         raise ApiError(f"the Messages API at {error.request.url.host} cannot be reached: {error}{cause}") from error
-    except (anthropic.AnthropicError, httpx2.HTTPError, ValueError) as error:
-        raise ApiError(f"the Messages API sent an answer that cannot be read: {error}") from error
-
-
-def _named(status: int | None, text: str) -> str:
-    return f"the Messages API answered {status}: {text}" if status is not None else f"the Messages API failed: {text}"
+    except Exception as error:  # the SDK fails in many ways on answers that it did not expect
+        raise ApiError(f"the Messages API sent an answer that cannot be read: {error!r}") from error
