@@ -101,6 +101,8 @@ class Api(BaseHTTPRequestHandler):
     """What both APIs have in common."""
 
     protocol_version = "HTTP/1.1"
+    # Head and body leave together; apart they would wait for each other's acknowledgement.
+    wbufsize = 1 << 16
     script: Server
 
     def log_message(self, *args: Any) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from detent.executors.job import Job
 from detent.handlers import CommandHandler
-from detent.replies import Backgrounded, Exited, Failed, Failure, Reply, TimedOut
+from detent.replies import Backgrounded, Exited, Failed, Failure, Reply
 from detent.wire import parse_json
 
 
@@ -70,8 +70,9 @@ def async_request(line: bytes) -> AsyncRequest | None:
     if problem is not None or not isinstance(value, dict) or value.get("async") is not True:
         return None
     limit = value.get("asyncTimeout")
-    timed = isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0
-    return AsyncRequest(limit / 1000 if timed else None)
+    if isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0:
+        return AsyncRequest(limit / 1000)
+    return AsyncRequest(None)
 
 
 class Background:
@@ -84,13 +85,13 @@ class Background:
         self._on_end = on_end
         self._count = 0
 
-    def start(self, job: Job, work: Callable[[], Awaitable[Reply]], limit: float | None) -> Backgrounded:
-        """Begin `work` in the background, under a time limit that holds (D6)."""
-        return self._own(job, self._when_free(work, limit), b"")
+    def start(self, job: Job, work: Callable[[], Awaitable[Reply]]) -> Backgrounded:
+        """Begin `work` in the background; it keeps its own time, which holds (D6)."""
+        return self._own(job, self._when_free(work), b"")
 
-    def adopt(self, job: Job, work: Awaitable[Reply], limit: float | None, said: bytes, pid: int) -> Backgrounded:
+    def adopt(self, job: Job, work: Awaitable[Reply], said: bytes, pid: int) -> Backgrounded:
         """Take over a process that is already running and asked for the background."""
-        return self._own(job, _within(work, limit), said, pid)
+        return self._own(job, work, said, pid)
 
     def _own(self, job: Job, work: Awaitable[Reply], said: bytes, pid: int | None = None) -> Backgrounded:
         self._count += 1
@@ -99,9 +100,9 @@ class Background:
         self._tasks[name] = asyncio.ensure_future(self._finish(name, job, work))
         return Backgrounded(name, said)
 
-    async def _when_free(self, work: Callable[[], Awaitable[Reply]], limit: float | None) -> Reply:
+    async def _when_free(self, work: Callable[[], Awaitable[Reply]]) -> Reply:
         async with self._slots:
-            return await _within(work(), limit)
+            return await work()
 
     async def _finish(self, name: str, job: Job, work: Awaitable[Reply]) -> None:
         reply: Reply
@@ -141,15 +142,3 @@ class Background:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-
-
-async def _within(work: Awaitable[Reply], limit: float | None) -> Reply:
-    deadline = asyncio.timeout(limit)
-    try:
-        async with deadline:
-            return await work
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        assert limit is not None
-        return TimedOut(limit)

@@ -173,8 +173,9 @@ class HookEngine:
         if executor is None:
             return Failed(Failure.UNSUPPORTED, f"this host runs no {handler.kind.value} handlers")
         if self._goes_to_background(handler) and self.background is not None:
-            return self.background.start(job, lambda: executor(job), job.timeout)
-        deadline = asyncio.timeout(job.timeout)
+            return self.background.start(job, lambda: executor(job))
+        # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
+        deadline = asyncio.timeout(None if handler.kind is Kind.COMMAND else job.timeout)
         try:
             async with deadline:
                 return await executor(job)

@@ -110,6 +110,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     #: Fields of the event's own output object with their types; those in `discarded` are validated and then dropped.
     output: dict[str, Shape] = msgspec.field(default_factory=dict)
     discarded: frozenset[str] = frozenset()
+    #: Fields that the event's own output object must have.
+    required: frozenset[str] = frozenset()
     #: `continue: false` ends the turn. With `stop_needs`, only when the event has that field.
     stops: bool = False
     stop_needs: str | None = None
@@ -291,8 +293,8 @@ class MessageDisplay(Event, frozen=True, kw_only=True):
         output={"display_content": Shape.STRING},
         system_message=False,
     )
-    turn_id: str
-    message_id: str
+    turn_id: str | UnsetType = UNSET
+    message_id: str | UnsetType = UNSET
     index: int
     final: bool
     delta: str
@@ -339,6 +341,7 @@ class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
         audience=Audience.MODEL,
         decisions=BLOCK_ONLY,
         output={"decision": Shape.REQUEST_DECISION},
+        required=frozenset({"decision"}),
         refusal=Refusal.DENY,
         permission=True,
         condition=True,
@@ -500,7 +503,7 @@ class SubagentStop(ModeEvent, frozen=True, kw_only=True):
     agent_id: str
     agent_type: str
     stop_hook_active: bool
-    agent_transcript_path: str
+    agent_transcript_path: str | UnsetType = UNSET
     last_assistant_message: str | UnsetType = UNSET
     background_tasks: list[dict[str, Any]] | UnsetType = UNSET
     session_crons: list[dict[str, Any]] | UnsetType = UNSET
@@ -611,7 +614,7 @@ class TeammateIdle(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.STOP,
     )
     teammate_name: str
-    team_name: str
+    team_name: str | UnsetType = UNSET
 
 
 class ConfigChange(Event, frozen=True, kw_only=True):
@@ -739,13 +742,13 @@ class ModelSwitch(Event, frozen=True, kw_only=True):
 
     from_model: str
     to_model: str
-    requested_model: str | None
+    requested_model: str | UnsetType | None = UNSET
     source: str
-    context_tokens: int
-    prompt_cache_warm: bool
-    cache_ttl: str
-    estimated_cache_write_usd: float
-    pricing: str
+    context_tokens: int | UnsetType = UNSET
+    prompt_cache_warm: bool | UnsetType = UNSET
+    cache_ttl: str | UnsetType = UNSET
+    estimated_cache_write_usd: float | UnsetType = UNSET
+    pricing: str | UnsetType = UNSET
 
 
 class PreModelSwitch(ModelSwitch, frozen=True, kw_only=True):

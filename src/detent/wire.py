@@ -135,7 +135,7 @@ def _kind(value: Any) -> str:
         (Mapping, "object"),
         ((list, tuple), "array"),
     ):
-        if isinstance(value, types):  # type: ignore[arg-type]
+        if isinstance(value, types):
             return name
     return type(value).__name__
 
@@ -283,6 +283,8 @@ def _check_specific(specific: Any, event: str, rules: EventRules, problems: list
         key = camel(field)
         if key in specific:
             problems += _problems(f"hookSpecificOutput.{key}", specific[key], shape)
+        elif field in rules.required:
+            problems.append(f'hookSpecificOutput is missing required field "{key}" ({shape.value})')
     return None
 
 

@@ -124,7 +124,12 @@ def _position(outcome: Outcome, style: Style) -> str:
             return style.warn("DEFER")
         case Allow():
             return style.good("ALLOW") + ", rules of the host still apply"
-    return style.good("PROCEED") + ", no hook objected"
+    silent = outcome.errors
+    if not outcome.runs:
+        return style.warn("PROCEED") + ", no hook checked this"
+    if silent == len(outcome.runs):
+        return style.warn("PROCEED") + ", no hook gave a verdict"
+    return style.good("PROCEED") + ", no hook objected" + (f", {silent} gave no verdict" if silent else "")
 
 
 def _effects(outcome: Outcome) -> Iterator[str]:

@@ -14,7 +14,7 @@ from detent.executors import _process
 from detent.executors.job import Job
 from detent.handlers import CommandHandler
 from detent.host import Host
-from detent.replies import Exited, Failed, Failure, Reply
+from detent.replies import Exited, Failed, Failure, Reply, TimedOut
 
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
@@ -25,7 +25,7 @@ _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENA
 
 
 class CommandExecutor:
-    """Starts a process for each event; its time limit is the engine's cancellation."""
+    """Starts a process for each event and keeps its time."""
 
     def __init__(self, host: Host, background: Background | None = None) -> None:
         self._host = host
@@ -42,20 +42,18 @@ class CommandExecutor:
             command = self.command(job)
         except OSError as error:
             return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
-        process = _process.start(command)
+        process = _process.start(command, job.timeout)
         if isinstance(process, _process.NotStarted):
             return Failed(Failure.LAUNCH, process.message)
-        try:
-            if self._background is not None and not handler.background:
-                first = await process.first_line()
-                request = async_request(first) if first is not None else None
-                if request is not None:
-                    limit = request.limit if request.limit is not None else job.timeout
-                    return self._background.adopt(job, _ended(process), limit, first or b"", process.pid)
+        if self._background is None or handler.background:
             return await _ended(process)
-        except BaseException:
-            await process.kill()
-            raise
+        first = await process.first_line()
+        request = async_request(first) if first is not None else None
+        if request is None or first is None:
+            return await _ended(process)
+        if request.limit is not None:
+            process.expire_after(request.limit)
+        return self._background.adopt(job, _ended(process), first, process.pid)
 
     def command(self, job: Job) -> _process.Command:
         """Say what is started for a job, without starting it."""
@@ -89,14 +87,21 @@ class CommandExecutor:
 
 
 async def _ended(process: _process.Process) -> Reply:
+    """Wait for the end; whoever gives up waiting ends the process with its group."""
     ended = await process.wait()
-    assert isinstance(ended, _process.Exit), "the engine holds the time limit"
+    if isinstance(ended, _process.Expired):
+        return TimedOut(ended.limit)
     output = ended.output
-    signal = ended.status.number if isinstance(ended.status, _process.Signalled) else None
-    if isinstance(ended.status, _process.Unknown):
-        return Failed(Failure.LAUNCH, "its exit status was taken by another part of this program")
+    signal: int | None = None
+    match ended.status:
+        case _process.ExitCode(code=code):
+            status = code
+        case _process.Signalled(number=number):
+            status, signal = 128 + number, number
+        case _process.Unknown():
+            return Failed(Failure.LAUNCH, "its exit status cannot be known: this program reaps its children elsewhere")
     return Exited(
-        status=128 + signal if signal is not None else ended.status.code,  # type: ignore[union-attr]
+        status=status,
         stdout=output.stdout.data,
         stderr=output.stderr.data,
         signal=signal,
