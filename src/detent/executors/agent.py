@@ -23,6 +23,8 @@ from detent.handlers import AgentHandler
 from detent.model import Block, Model, Request, Response, Tool
 from detent.replies import Failed, Failure, Judged, NoAnswer, Reply, Spent
 
+__all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ToolBox", "ToolResult", "ToolUse", "transcript_of"]
+
 #: The ids of verifying agents begin with this; prompt and agent hooks do not run for their tool calls (R-151).
 AGENT_PREFIX = "hook-agent-"
 TURNS = 50
