@@ -94,15 +94,16 @@ def seconds(name: str, value: object) -> float | Wrong:
         if isinstance(value, str) and (number := _number(value)) is not None and 0 < number < math.inf:
             way_out = f"Write {number:g}."
         return wrong_type(name, value, "a number of seconds", way_out)
-    if not 0 < value < math.inf or float(value) == math.inf:
+    number = _number(value)
+    if number is None or not 0 < number < math.inf:
         return Wrong("bad-value", f"{shown(value)} is not a time; {name} is a number of seconds above 0. Write 30.")
-    return float(value)
+    return number
 
 
-def _number(digits: str) -> float | None:
+def _number(value: str | float) -> float | None:
     try:
-        return float(digits)
-    except ValueError:
+        return float(value)
+    except (ValueError, OverflowError):
         return None
 
 

@@ -22,16 +22,20 @@ def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
         raise FileNotFoundError(path) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path
         raise Unreadable(_reason(error)) from None
-    with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(file.fileno())
+    try:
+        facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise Unreadable("it is not a regular file")
         if facts.st_size > limit:
             raise Unreadable(f"it has {facts.st_size:,} bytes, and more than {limit:,} are not read")
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(limit)
-        except OSError as error:
-            raise Unreadable(_reason(error)) from None
+    except Unreadable:
+        raise
+    except OSError as error:
+        raise Unreadable(_reason(error)) from None
+    finally:
+        os.close(descriptor)
 
 
 def _reason(error: OSError | ValueError) -> str:

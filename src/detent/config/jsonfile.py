@@ -10,6 +10,10 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from detent.config.files import Unreadable, read_bytes
+from detent.diagnostics import Diagnostic, Severity
+from detent.sources import Source
+
 #: A way to a value: keys and indexes from the top.
 Path = tuple[str | int, ...]
 
@@ -24,10 +28,13 @@ _BREAKING = frozenset({"invalid-json", "json-extras"})
 _Spot = int | tuple[int, dict[Any, Any]]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+# The two steps that make up most of a file, each in one match; anything unusual takes the longer way.
+_PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*(?=[^/#\s])')
+_PLAIN_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^]}/#\s])")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![0-9A-Za-z.+])")
 _WORD = re.compile(r"-?[A-Za-z_$][A-Za-z0-9_$]*")
 _LITERALS = {"true": True, "false": False, "null": None}
-_NOT_JSON = {"NaN": 0.0, "Infinity": 0.0, "-Infinity": 0.0, "undefined": None, "True": True, "False": False, "None": None}
+_NOT_JSON = frozenset({"NaN", "Infinity", "-Infinity", "undefined", "True", "False", "None"})
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMENT_STARTS = ("/", "#")
 _SINGLE_QUOTED = re.compile(r"'(?:[^'\\\n]|\\.)*'")
@@ -93,8 +100,33 @@ def parse_json(data: bytes | str) -> Tree | Broken:
             place = (good.count("\n") + 1, len(good) - good.rfind("\n"))
             return Broken((Fault("invalid-json", f"byte 0x{data[error.start]:02x} is not UTF-8.", *place),))
     else:
-        text = data.removeprefix("\ufeff")
+        # Command line arguments may hold bytes that are not UTF-8.
+        text = data.encode("utf-8", "replace").decode().removeprefix("\ufeff")
     return _Scanner(text).run()
+
+
+def read_tree(path: str, source: Source) -> tuple[Tree | None, list[Diagnostic]]:
+    """Read a file; no tree when it is absent, which is no fault, or cannot be read, which is reported."""
+    try:
+        parsed = parse_json(read_bytes(path))
+    except FileNotFoundError:
+        return None, []
+    except Unreadable as error:
+        return None, [Diagnostic("unreadable-file", f"cannot be read: {error}. The file is left out.", source)]
+    return (None if isinstance(parsed, Broken) else parsed), fault_reports(parsed, source)
+
+
+def fault_reports(parsed: Tree | Broken, source: Source) -> list[Diagnostic]:
+    """Turn faults into diagnostics; one that breaks the file leaves all of it out."""
+    return [
+        Diagnostic(
+            fault.code,
+            f"column {fault.column}: {fault.message}",
+            msgspec.structs.replace(source, line=fault.line),
+            Severity.ERROR if fault.code in _BREAKING else Severity.WARNING,
+        )
+        for fault in parsed.faults
+    ]
 
 
 class _Stop(Exception):
@@ -130,7 +162,7 @@ class _Scanner:
         while True:
             start = self.at
             value = self._value()
-            spot: _Spot = (start, {}) if isinstance(value, dict | list) else start
+            spot: _Spot = (start, {}) if isinstance(value, (dict, list)) else start
             if open_:
                 self._put(open_[-1], step, value, spot)
             else:
@@ -157,7 +189,8 @@ class _Scanner:
             return
         if key in container:
             first = bisect_right(self.starts, spots[key][0])
-            self._fault("duplicate-key", f"the key {_quoted(key)} stands here again; line {first} no longer counts.", offset)
+            message = f"the key {_quoted(key)} stands here again; line {first} no longer counts. Keep one."
+            self._fault("duplicate-key", message, offset)
         container[key] = value
         spots[key] = (offset, spot)
 
@@ -166,6 +199,9 @@ class _Scanner:
         while open_:
             container = open_[-1][0]
             closing = "]" if isinstance(container, list) else "}"
+            if not fresh and (comma := _PLAIN_COMMA.match(self.text, self.at)):
+                self.at = comma.end()
+                return (None, self.at) if closing == "]" else self._key()
             self._skip()
             mark = self.at
             here = self.text[mark : mark + 1]
@@ -180,13 +216,17 @@ class _Scanner:
                 self.at += 1
                 self._skip()
                 if self.text[self.at : self.at + 1] == closing:
-                    self._fault("json-extras", f"a comma before `{closing}`. JSON has no trailing commas; remove it.", mark)
+                    message = f"a comma before `{closing}`. JSON has no trailing commas; remove it."
+                    self._fault("json-extras", message, mark)
                     continue
             return (None, self.at) if closing == "]" else self._key()
         return None
 
     def _key(self) -> tuple[str, int]:
         start = self.at
+        if plain := _PLAIN_KEY.match(self.text, start):
+            self.at = plain.end()
+            return plain[1], start
         here = self.text[start : start + 1]
         if here == '"':
             key = self._string()
@@ -215,9 +255,9 @@ class _Scanner:
             return self._number(number)
         if word := _WORD.match(self.text, self.at):
             return self._word(word)
-        if here == "'":
-            return self._single_quoted()
-        self._break(f"{self._here()} where a value belongs.")
+        if here != "'":
+            self._break(f"{self._here()} where a value belongs.")
+        return self._single_quoted()
 
     def _number(self, match: re.Match[str]) -> int | float:
         try:
@@ -236,7 +276,7 @@ class _Scanner:
             self._break(f"{word} is not a JSON value. Quote it if it is a text.")
         self._fault("json-extras", f"{word} is not JSON. Write a number, a quoted text, true, false or null.", self.at)
         self.at = match.end()
-        return _NOT_JSON[word]
+        return None
 
     def _string(self) -> str:
         start = self.at
@@ -252,8 +292,8 @@ class _Scanner:
     def _single_quoted(self) -> str:
         match = _SINGLE_QUOTED.match(self.text, self.at)
         if match is None:
-            self._break("a single quote where a value belongs. JSON quotes with \".")
-        self._fault("json-extras", f"{_short(match[0])} has single quotes. JSON quotes with \".", self.at)
+            self._break('a single quote where a value belongs. JSON quotes with ".')
+        self._fault("json-extras", f'{_short(match[0])} has single quotes. JSON quotes with ".', self.at)
         self.at = match.end()
         return match[0][1:-1]
 
@@ -274,7 +314,7 @@ class _Scanner:
         if not rest:
             return "the file ends"
         word = re.match(r"[\w$.+-]+|.", rest, re.DOTALL)
-        return f"`{word[0]}` stands" if word else "something stands"
+        return f"`{word[0]}` stands" if word is not None else "something stands"
 
     def _fault(self, code: str, message: str, offset: int) -> None:
         line = bisect_right(self.starts, offset)

@@ -51,7 +51,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     platform: str = "linux"
 
     @classmethod
-    def here(cls, env: Mapping[str, str] | None = None, home: str | None = None, cwd: str | None = None) -> Surroundings:
+    def here(cls, env: Mapping[str, str] | None, home: str | None, cwd: str | None) -> Surroundings:
         """Take what was not given from the running process."""
         env = env if env is not None else dict(os.environ)
         home = home if home is not None else env.get("HOME") or os.path.expanduser("~")

@@ -16,7 +16,7 @@ from detent.config.jsonfile import Path, Tree, shown_pointer
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import CATALOGUE, EventRules
 from detent.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
-from detent.matchers import MatchNothing, compile_matcher
+from detent.matchers import Matcher, MatchNothing, compile_matcher
 from detent.sources import Source
 
 #: Over this many seconds somebody probably meant milliseconds.
@@ -55,6 +55,7 @@ class _Reader:
         self.origin = origin
         self.component = origin.component.kind if origin.component is not None else ""
         self.diagnostics: list[Diagnostic] = []
+        self.matchers: dict[tuple[str, bool], Matcher] = {}
 
     def report(self, code: str, at: Path, message: str, severity: Severity = Severity.ERROR) -> None:
         """Add a finding about one place."""
@@ -96,10 +97,7 @@ class _Reader:
         if isinstance(matcher, Wrong):
             self.report(matcher.code, (*at, "matcher"), f"{matcher.message} The whole group is dropped.")
             return None
-        if "hooks" in entry:
-            handlers = self._handlers(event, entry, at)
-        else:
-            handlers = self._flat(event, entry, at)
+        handlers = self._handlers(event, entry, at) if "hooks" in entry else self._flat(event, entry, at)
         if self.component == "agent" and event == "Stop":
             # R-354: an agent's own end is a SubagentStop; Stop has no matcher, so none may narrow it now.
             return MatcherGroup("SubagentStop", None, handlers)
@@ -141,7 +139,7 @@ class _Reader:
         handler = self.handler(event, {"type": "command", **bare}, at)
         return () if handler is None else (handler,)
 
-    def _matcher(self, event: str, entry: dict[str, Any], at: Path) -> str | None | Wrong:
+    def _matcher(self, event: str, entry: dict[str, Any], at: Path) -> str | Wrong | None:
         """Read a group's matcher and report what it can never match."""
         if "matcher" not in entry:
             return None
@@ -155,7 +153,9 @@ class _Reader:
             message = f"{event} has no matcher: {shown(matcher)} is ignored and the hooks run every time. Remove it."
             self.report("matcher-ignored", at, message, Severity.INFO)
             return matcher
-        compiled = compile_matcher(matcher, narrow=rules.narrow)
+        compiled = self.matchers.get((matcher, rules.narrow))
+        if compiled is None:
+            compiled = self.matchers[matcher, rules.narrow] = compile_matcher(matcher, narrow=rules.narrow)
         if isinstance(compiled, MatchNothing):
             why = f"{shown(matcher)} is not a regular expression: {compiled.error} at character {compiled.offset + 1}."
             way_out = "Correct it; plain names are separated with |."
@@ -241,8 +241,9 @@ class _Reader:
             message = f"a failure cannot block {why}; `onFailure` is ignored. Remove it."
             self.report("on-failure-ignored", at, message, Severity.WARNING)
         if handler.timeout is not None and handler.timeout > _LONG_TIMEOUT:
-            less = f"Write {handler.timeout / 1000:g}" + ("." if handler.timeout % 1000 == 0 else " if you meant milliseconds.")
-            message = f"{handler.timeout:g} is over an hour; timeout is in seconds. {less}"
+            sure = "" if handler.timeout % 1000 == 0 else " if you meant milliseconds"
+            way_out = f"Write {handler.timeout / 1000:g}{sure}."
+            message = f"{handler.timeout:g} is over an hour; timeout is in seconds. {way_out}"
             self.report("timeout-unit", (*at, "timeout"), message, Severity.WARNING)
 
     def _check_condition(self, condition: str, rules: EventRules, event: str, at: Path) -> None:

@@ -11,28 +11,30 @@ import ast
 import glob
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from detent.config.files import Unreadable, is_inside, read_bytes
+from detent.config.files import is_inside, read_bytes
 from detent.handlers import CommandHandler, Handler
 
 #: More files than this cannot be reviewed by anybody.
 MAX_FILES = 256
 #: A longer script is bound as a whole, and not searched for what it runs.
-_MAX_SEARCHED = 1024 * 1024
+_MAX_SEARCHED = 256 * 1024
 
 _PROJECT, _PLUGIN, _HOME = "\ue000", "\ue001", "\ue002"
 _STAND_INS = (
-    (re.compile(r"\$\{(?:env:)?CLAUDE_PROJECT_DIR(?::[-=][^}]*)?\}|\$(?:env:)?CLAUDE_PROJECT_DIR\b"), _PROJECT),
-    (re.compile(r"\$\(\s*git rev-parse --show-toplevel[^)]*\)|`\s*git rev-parse --show-toplevel[^`]*`"), _PROJECT),
+    (re.compile(r"\$\{(?:env:)?CLAUDE_PROJECT_DIR(?::[-=][^}]{0,200})?\}|\$(?:env:)?CLAUDE_PROJECT_DIR\b"), _PROJECT),
+    (re.compile(r"\$\( ?git rev-parse --show-toplevel[^)]{0,80}\)"), _PROJECT),
+    (re.compile(r"` ?git rev-parse --show-toplevel[^`]{0,80}`"), _PROJECT),
     (re.compile(r"\$\{(?:env:)?CLAUDE_PLUGIN_ROOT\}|\$(?:env:)?CLAUDE_PLUGIN_ROOT\b"), _PLUGIN),
     (re.compile(r"\$\{HOME\}|\$HOME\b|(?<![^\s=:\"'])~(?=/)"), _HOME),
-    (re.compile(r"\$\{PWD\}|\$PWD\b|\$\(\s*pwd\s*\)"), "."),
+    (re.compile(r"\$\{PWD\}|\$PWD\b|\$\( ?pwd ?\)"), "."),
 )
 _TOKEN = re.compile(
-    r"""(?P<word>(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^()]*\)|\$\{[^}]*\}|`[^`]*`|\\.|[^\s;&|()<>"'`\\])+)
+    r"""(?P<word>(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^()]{0,999}\)|\$\{[^}]{0,99}\}|`[^`]*`|\\.|[^\s;&|()<>"'`\\])+)
       |(?P<redirect>\d*(?:>>|>\||&>>|&>|>&|>))|(?P<split>[;&|()<\n]|"|'|`|\\)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -40,17 +42,20 @@ _COMMENT = re.compile(r"(?:^|(?<=[\s;]))#[^\n]*")
 _INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _EXPANSIONS = re.compile(r"(?:\$\([^()]*\)|\$\{[^}]*\}|\$\w+|`[^`]*`)+/?")
-_INTERPRETER = re.compile(r"(?:ba|z|da|k)?sh|python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|pwsh|powershell|source|\.|exec|uv|run")
+_INTERPRETER = re.compile(
+    r"(?:ba|z|da|k)?sh|python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|pwsh|powershell|source|\.|exec|run"
+)
 _CODE = re.compile(r"\.(?:sh|bash|zsh|py|pyz|[cm]?[jt]sx?|rb|pl|php|lua|ps1|jq|awk|sed|json|ya?ml|toml|exe|wasm)$")
 _DATA = re.compile(r"\.(?:log|txt|jsonl|csv|out|tmp|lock|pid|db|sqlite3?|md)$")
 _WRITERS = frozenset({"tee", "touch", "rm", "mkdir", "echo", "printf", "cat"})
+_LOOPS = frozenset({"for", "run-parts"})
 _RUNNERS = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json",)),
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
 }
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/etc/", "/dev/", "/proc/", "/sys/")
-_JS_PATH = re.compile(r"""(?:require\s*\(|from|import\s*\(?)\s*['"](\.{1,2}/[^'"\n]+)['"]""")
+_JS_PATH = re.compile(r"""(?:require\s{0,9}\(|from|import\s{0,9}\(?)\s{0,9}['"](\.{1,2}/[^'"\n]+)['"]""")
 _JS_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.ts")
 
 
@@ -148,27 +153,32 @@ def _command_position(words: list[str]) -> int:
 def _of_words(words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterator[str]:
     """Find the files that the words of one command name."""
     first = _command_position(words)
-    program = os.path.basename(words[first]) if words else ""
-    for index, word in enumerate(words):
-        if index > first and program in _WRITERS:
-            return
-        if program.startswith("python") and words[index - 1] == "-m" and index:
+    program = os.path.basename(words[first])
+    if any(mark in words[first] for mark in ("/", _PROJECT, _PLUGIN, _HOME)):
+        yield from _of_word(words[first], reach, bases, run=True)
+    runs = program in _LOOPS or _INTERPRETER.fullmatch(program) is not None
+    before = ""
+    for word in words[:first] if program in _WRITERS else words[:first] + words[first + 1 :]:
+        if before == "-m" and program.startswith("python"):
             yield from (path for base in bases for path in _modules(base, word))
-            continue
-        yield from _of_word(word, reach, bases, run=index == first)
+        else:
+            yield from _of_word(word, reach, bases, run=runs)
+            runs = runs and (program in _LOOPS or word.startswith("-"))
+        before = word
     for base in bases:
         yield from (path for name in _RUNNERS.get(program, ()) if os.path.exists(path := os.path.join(base, name)))
 
 
 def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> Iterator[str]:
+    """Find the files that one word may mean; those that are run count even while they do not exist."""
     word = re.sub(r"^(?:--?[\w-]+|[A-Za-z_]\w*)=", "", word)
     if not word or word.startswith("-") or len(word) > 1024 or "\0" in word:
         return
     anchored = any(mark in word for mark in (_PROJECT, _PLUGIN, _HOME))
     path = _expand(word, reach)
-    if "$" in path:
+    if "$" in path or "`" in path:
         path = _EXPANSIONS.sub("", path, count=1)
-        if "$" in path:
+        if not path or "$" in path or "`" in path:
             return
     if not run and _DATA.search(path):
         return
@@ -177,12 +187,13 @@ def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> I
         if place.startswith(_SYSTEM) and not anchored and not is_inside(place, reach.project_dir):
             continue
         if re.search(r"[*?\[]", path):
-            yield from sorted(glob.glob(place))[: MAX_FILES + 1]
-            yield os.path.dirname(place)
+            if run and not re.search(r"[*?\[]", os.path.dirname(place)):
+                yield from sorted(glob.glob(place))[: MAX_FILES + 1]
+                yield os.path.dirname(place)
         elif os.path.lexists(place):
             if not os.path.isdir(place):
                 yield place
-        elif _CODE.search(path) or ("/" in path and (run or anchored)):
+        elif run or _CODE.search(path) or (anchored and "/" in path):
             yield place
 
 
@@ -192,15 +203,17 @@ def _of_script(path: str, reach: Reach) -> Iterator[str]:
         text = read_bytes(path, _MAX_SEARCHED).decode("utf-8", errors="replace")
     except OSError:
         return
-    directory = os.path.dirname(path)
+    # Python looks beside the real file, a shell script beside the name it was called by.
+    directories = dict.fromkeys((os.path.dirname(path), os.path.dirname(os.path.realpath(path))))
     shebang = text.split("\n", 1)[0] if text.startswith("#!") else ""
-    if path.endswith(".py") or "python" in shebang:
-        yield from _python_imports(text, directory)
-    elif re.search(r"\.[cm]?[jt]sx?$", path) or re.search(r"node|deno|bun", shebang):
-        for name in _JS_PATH.findall(text):
-            yield from _first_existing(os.path.normpath(os.path.join(directory, name)), _JS_ENDINGS)
-    elif re.search(r"\.(?:ba|z)?sh$", path) or "sh" in shebang:
-        yield from _shell_calls(text, directory, reach)
+    for directory in directories:
+        if path.endswith(".py") or "python" in shebang:
+            yield from _python_imports(text, directory)
+        elif re.search(r"\.[cm]?[jt]sx?$", path) or re.search(r"node|deno|bun", shebang):
+            for name in _JS_PATH.findall(text):
+                yield from _first_existing(os.path.normpath(os.path.join(directory, name)), _JS_ENDINGS)
+        elif re.search(r"\.(?:ba|z)?sh$", path) or "sh" in shebang:
+            yield from _shell_calls(text, directory, reach)
 
 
 def _shell_calls(text: str, directory: str, reach: Reach) -> Iterator[str]:
@@ -216,7 +229,9 @@ def _shell_calls(text: str, directory: str, reach: Reach) -> Iterator[str]:
 
 def _python_imports(text: str, directory: str) -> Iterator[str]:
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a doubtful escape in somebody's script is not for us to report
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
@@ -249,6 +264,3 @@ def _first_existing(stem: str, endings: Iterable[str]) -> Iterator[str]:
         if os.path.isfile(stem + ending):
             yield stem + ending
             return
-
-
-__all__ = ["MAX_FILES", "Reach", "TooManyFiles", "Unreadable", "named_files"]

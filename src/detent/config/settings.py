@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from detent.config.fields import Wrong, flag, mapping, shown, suggestion, text, texts, wrong_type
+from detent.config.fields import Wrong, flag, mapping, shown, text, texts, wrong_type
 from detent.config.jsonfile import Path, Tree
 from detent.config.parse import at_place
 from detent.diagnostics import Diagnostic, Severity
@@ -88,7 +88,8 @@ def merge(files: Iterable[Declared]) -> Settings:
 
     Law: a scalar is taken from the strongest scope that sets it, managed > flag > local > project > user, and among
     files of one scope from the last. `env` follows that law variable by variable, `enabledPlugins` plugin by plugin.
-    Lists of all files join. `allowManagedHooksOnly` counts in managed files alone. A file that does not count adds nothing.
+    Lists of all files join. `allowManagedHooksOnly` counts in managed files alone. A file that does not count adds
+    nothing.
     """
     found = sorted((file for file in files if file.counts), key=lambda file: PRECEDENCE.index(file.origin.scope))
     env: dict[str, str] = {}
@@ -115,7 +116,7 @@ def merge(files: Iterable[Declared]) -> Settings:
 
 
 def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], tuple[SkipReason, str] | None]:
-    """Make the test for switches that keep a handler from running; `forced` are roots of plugins that managed files enable.
+    """Make the test for switches that keep a handler from running; `forced` are the plugins that managed files enable.
 
     Law: an effective `disableAllHooks: true` of a managed file holds every handler; of any other file all but managed
     handlers and those of forced plugins. `allowManagedHooksOnly` holds all but managed handlers, forced plugins and
@@ -139,11 +140,10 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
 def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report those that do not fit and, in an untrusted file, those that are ignored."""
     reader = _Reader(tree, origin)
-    value = tree.value if isinstance(tree.value, dict) else {}
     declared = Declared(
         origin=origin,
         counts=counts,
-        raw={key: item for key, item in value.items() if key not in _APART},
+        raw=setting_keys(tree),
         env=reader.env(),
         permissions=reader.permissions(),
         model=reader.typed("model", text),
@@ -158,6 +158,11 @@ def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tupl
     if not counts:
         reader.ignored(declared.raw)
     return declared, tuple(reader.diagnostics)
+
+
+def setting_keys(tree: Tree) -> dict[str, Any]:
+    """List what a file sets beside its hooks."""
+    return {key: item for key, item in tree.value.items() if key not in _APART} if isinstance(tree.value, dict) else {}
 
 
 class _Reader:
@@ -225,13 +230,13 @@ class _Reader:
         found = self.typed("env", mapping)
         variables: dict[str, str] = {}
         for name, value in (found or {}).items():
-            if not isinstance(value, str):
-                wrong = text(name, value)
-                self.report("wrong-type", ("env", name), wrong.message if isinstance(wrong, Wrong) else "")
-            elif not name or "=" in name or "\0" in name + value:
+            checked = text(name, value)
+            if isinstance(checked, Wrong):
+                self.report(checked.code, ("env", name), checked.message)
+            elif not name or "=" in name or "\0" in name + checked:
                 self.report("bad-value", ("env", name), f"{shown(name)} cannot be an environment variable. Remove it.")
             else:
-                variables[name] = value
+                variables[name] = checked
         return variables
 
     def permissions(self) -> Permissions:
@@ -284,7 +289,7 @@ class _Reader:
             if key in CATALOGUE:
                 message = f"{key} stands outside `hooks`, so its hooks never run. Move it into `hooks`."
                 self.report("unknown-key", (key,), message, Severity.WARNING)
-            elif key != "hooks" and suggestion(key, ("hooks",)) and key.lower() in ("hooks", "hook"):
+            elif key != "hooks" and key.lower() in ("hooks", "hook"):
                 self.report("unknown-key", (key,), f"nobody reads `{key}`. Did you mean `hooks`?", Severity.WARNING)
 
     def ignored(self, keys: Iterable[str]) -> None:
