@@ -230,6 +230,7 @@ def test_without_the_parser_only_simple_commands_are_read(monkeypatch: pytest.Mo
         ("git push && echo `\n x || dir", ["git push", "write-output x", "get-childitem"]),
         ("Get-Item x # rm y", ["get-item x"]),
         ("<# rm y #> ls", ["get-childitem"]),
+        ("echo @'\nrm x\n'@; ls", ["write-output @'\nrm x\n'@", "get-childitem"]),
         ("echo 'it''s; rm x'", ["write-output 'it''s; rm x'"]),
     ],
 )

@@ -65,7 +65,7 @@ _RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
 _PARAMETER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(.*)", re.DOTALL)
 _SERVER = re.compile(r"mcp__(?:(?!__).)+")
 _HOST_LIMIT = 253
-_HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
 class InvalidRule(ValueError):

@@ -3,7 +3,7 @@
 from detent.shell.bash import analyse_bash
 from detent.shell.commands import Analysis, Redirection, SubCommand, Word
 from detent.shell.patterns import CommandPattern, Wildcard, allowed
-from detent.shell.powershell import analyse_powershell
+from detent.shell.powershell import analyse_powershell, canonical
 
 __all__ = [
     "Analysis",
@@ -15,4 +15,5 @@ __all__ = [
     "allowed",
     "analyse_bash",
     "analyse_powershell",
+    "canonical",
 ]

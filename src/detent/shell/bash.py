@@ -35,6 +35,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=.*", re.DOTALL)
 _BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _DESCRIPTOR = re.compile(r"[0-9]*-?")
 
 _MARKS = ("!", "{", "}", "[[", "]]")
@@ -111,14 +112,13 @@ class _Reader:
     def __init__(self, language: Language, command: str) -> None:
         import tree_sitter
 
-        self.data = command.encode("utf-8", "surrogatepass")
-        self.root = tree_sitter.Parser(language).parse(self.data).root_node
+        # tree-sitter-bash 0.25 crashes the process on `{` before some characters outside of ASCII. To Bash they are
+        # parts of words, as `_` is; with one byte for each character, the parser's offsets are those of the text.
+        self.source = command
+        self.root = tree_sitter.Parser(language).parse(_NOT_ASCII.sub("_", command).encode()).root_node
 
     def text(self, node: Node) -> str:
-        return self.slice(node.start_byte, node.end_byte)
-
-    def slice(self, start: int, end: int) -> str:
-        return self.data[start:end].decode("utf-8", "surrogatepass")
+        return self.source[node.start_byte : node.end_byte]
 
     def read(self) -> Analysis:
         """Go through the whole tree once."""
@@ -182,7 +182,7 @@ class _Reader:
             return []
         made = tuple(map(self.word, words))
         together = words[-1].end_byte <= node.end_byte
-        bare = self.slice(words[0].start_byte, node.end_byte) if together else spelled(made)
+        bare = self.source[words[0].start_byte : node.end_byte] if together else spelled(made)
         core = without_wrappers(made)
         return [SubCommand(self.text(around), bare, made, core, tuple(assignments), tuple(redirections))]
 
@@ -221,9 +221,9 @@ class _Reader:
         for child in node.children:
             if child.type == "string_content" or (quoted and not child.is_named):
                 continue
-            shape += escape.sub(_unescaped, self.slice(start, child.start_byte)) + self.shape(child)
+            shape += escape.sub(_unescaped, self.source[start : child.start_byte]) + self.shape(child)
             start = child.end_byte
-        return shape + escape.sub(_unescaped, self.slice(start, end))
+        return shape + escape.sub(_unescaped, self.source[start:end])
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 UNKNOWN = "\0"
 """Stands, in a word's shape, for text that is known only when the command runs."""
 
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
-_EXPANDS_TO_FILES = re.compile(r"[*?{]|\[.")
+_EXPANDS_TO_FILES = re.compile(r"[*?]|\[.*\]?|\{.*\}?", re.DOTALL)
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """Hold one word as it was written, and what it stands for without its quotes."""
 
     raw: str
@@ -26,16 +26,14 @@ class Word:
         return self.shape if _NEEDS_NO_QUOTES.fullmatch(self.shape) else self.raw
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True):
     """Hold an assignment in front of a command."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Redirection:
+class Redirection(msgspec.Struct, frozen=True):
     """Hold the operator and the file of a redirection; forms without a file (`2>&1`, here-documents) are none."""
 
     operator: str
@@ -47,8 +45,7 @@ class Redirection:
         return ">" in self.operator
 
 
-@dataclass(frozen=True)
-class SubCommand:
+class SubCommand(msgspec.Struct, frozen=True, dict=True):
     """Hold one simple command.
 
     `source` is its text with everything around it. `command` is its text without assignments and `core` the words
@@ -68,29 +65,30 @@ class SubCommand:
         texts = (self.source, self.command, spelled(self.words), spelled(self.core))
         return tuple(dict.fromkeys(texts))
 
+    @cached_property
+    def first(self) -> str:
+        """Give the shape of the program's name; what may become the name of a file is not known."""
+        first = self.core[0]
+        if first.raw in ("[", "[["):
+            return first.raw
+        return _EXPANDS_TO_FILES.sub(UNKNOWN, first.shape) if first.raw == first.shape else first.shape
+
     @property
     def name(self) -> str | None:
         """Give the program that runs (of a lone assignment, what is left of `=`), or None when only the shell knows."""
-        first = self.core[0]
-        assigned = _ASSIGNED.match(first.raw)
+        assigned = _ASSIGNED.match(self.core[0].raw)
         if assigned:
             return assigned[0]
-        if first.raw in ("[", "[["):
-            return first.raw
-        if UNKNOWN in first.shape or _EXPANDS_TO_FILES.search(first.raw):
-            return None
-        return first.shape
+        return None if UNKNOWN in self.first else self.first
 
     @cached_property
     def shape(self) -> str:
         """Give the core with unknown parts marked; a word that may vanish takes its space with it."""
-        shapes = [UNKNOWN if self.name is None and UNKNOWN not in self.core[0].shape else self.core[0].shape]
-        shapes += (UNKNOWN if word.shape == UNKNOWN else f" {word.shape}" for word in self.core[1:])
-        return "".join(shapes)
+        rest = (UNKNOWN if word.shape == UNKNOWN else f" {word.shape}" for word in self.core[1:])
+        return "".join((self.first, *rest))
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(msgspec.Struct, frozen=True):
     """Hold the sub-commands of a command, at whatever depth they stand.
 
     `expands` is true when any `$(…)`, backtick or `$VAR` is in it. With a `problem` the list may be incomplete.
@@ -129,10 +127,7 @@ _FLAGS = {
 
 def without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Take off the wrappers in front of a command, as often as there are any."""
-    while words:
-        inner = _unwrapped(words)
-        if not inner:
-            return words
+    while inner := _unwrapped(words):
         words = inner
     return words
 

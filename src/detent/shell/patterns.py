@@ -7,8 +7,9 @@ Law of a pattern: `*` stands for any text, spaces and line ends included; withou
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from detent.matchers import MATCH, NO_MATCH, Answer, Undecided
 from detent.shell.commands import UNKNOWN, Analysis, Redirection, SubCommand, spelled
@@ -25,8 +26,7 @@ _OPERATORS = re.compile(r"&&|\|\||[;|&\n]")
 _NAME_ONLY = re.compile(r"[^\s*]+ \*")
 
 
-@dataclass(frozen=True)
-class Wildcard:
+class Wildcard(msgspec.Struct, frozen=True, dict=True):
     """Hold a text in which `*` stands for any text."""
 
     text: str
@@ -70,8 +70,7 @@ class Wildcard:
         return bool(reached >> len(tokens) & 1)
 
 
-@dataclass(frozen=True)
-class CommandPattern:
+class CommandPattern(msgspec.Struct, frozen=True, dict=True):
     """Hold what a rule says about commands."""
 
     text: str
@@ -105,6 +104,9 @@ class CommandPattern:
         """Tell whether unknown parts of a command could make it fit."""
         if UNKNOWN not in command.shape:
             return False
+        if self.name_only and command.first != UNKNOWN:
+            # What stands beside other text, as in $HOME/bin/x, is taken to be part of one word.
+            return Wildcard(self.spelling[:-2]).may_match(command.first)
         return self.wildcard.may_match(command.shape) or self.wildcard.may_match(command.shape + " ")
 
     def as_condition(self, command: str, analysis: Analysis) -> Answer:
