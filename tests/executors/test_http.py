@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import socket
+import sys
 import zlib
 from typing import Any
 
@@ -126,6 +127,14 @@ def test_proxy_variables_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert ask(answer("{}"))[0] == Answered({}, 200)
+
+
+def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h11", None)
+    monkeypatch.delitem(sys.modules, "detent.executors._httpclient", raising=False)
+    assert asyncio.run(executor()(job("http://127.0.0.1:9/"))) == Failed(
+        Failure.LAUNCH, "an http hook needs an optional dependency: pip install 'detent[http]'"
+    )
 
 
 # ── what counts as an answer ──
