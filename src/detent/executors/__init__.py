@@ -1,0 +1,1 @@
+"""Run handlers: one module for each kind, and the processes beneath."""

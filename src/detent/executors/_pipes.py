@@ -1,0 +1,65 @@
+"""The three pipes of a process; our ends never block, the child's do."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+_PIPE_SIZE = 65536
+#: What the system grants to everybody unless it was configured otherwise.
+_LARGEST_PIPE = 1024 * 1024
+
+
+class Pipes:
+    """The open ends, ours and the child's, by stream, and what of stdin is still to be sent."""
+
+    __slots__ = ("childs", "ours", "unsent")
+
+    def __init__(self) -> None:
+        self.ours: dict[int, int] = {}
+        self.childs: dict[int, int] = {}
+        self.unsent = memoryview(b"")
+
+    def open(self, data: bytes) -> None:
+        """Make the pipes, with as much of stdin inside as fits before anyone reads it."""
+        ours, childs = self.ours, self.childs
+        childs[STDIN], ours[STDIN] = os.pipe()
+        ours[STDOUT], childs[STDOUT] = os.pipe()
+        ours[STDERR], childs[STDERR] = os.pipe()
+        for fd in ours.values():
+            os.set_blocking(fd, False)
+        if len(data) > _PIPE_SIZE and hasattr(fcntl, "F_SETPIPE_SZ"):
+            with contextlib.suppress(OSError):  # over the user's quota; the rest is sent while the process runs
+                fcntl.fcntl(ours[STDIN], fcntl.F_SETPIPE_SZ, min(len(data), _LARGEST_PIPE))
+        self.unsent = memoryview(data)
+        self.feed()
+        if not self.unsent:
+            os.close(ours.pop(STDIN))
+
+    def feed(self) -> None:
+        """Send what of stdin fits at present."""
+        try:
+            sent = os.write(self.ours[STDIN], self.unsent)
+        except BlockingIOError:
+            return
+        self.unsent = self.unsent[sent:]
+
+    def leave_to_child(self) -> None:
+        """Close the child's ends, now that it has them.
+
+        While something is unsent we keep its stdin: so our writes never break, not even in a host that restored
+        SIGPIPE, when the child closes it or exits without reading.
+        """
+        if not self.unsent:
+            os.close(self.childs.pop(STDIN))
+        os.close(self.childs.pop(STDOUT))
+        os.close(self.childs.pop(STDERR))
+
+    def close(self) -> None:
+        """Close whatever is open; unregister it from the loop before."""
+        for ends in (self.ours, self.childs):
+            while ends:
+                os.close(ends.popitem()[1])

@@ -1,0 +1,384 @@
+"""Run one process: bytes in, bounded bytes out, exit noticed at once, its whole group ended when time is up.
+
+Laws
+* The result counts when the process exits. A child of its own that still holds a pipe is read for `Limits.drain`
+  more seconds and then left alone.
+* A process that reached its limit, was killed, or whose waiter was cancelled is ended with its group: SIGTERM (and
+  SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to whatever is left.
+* Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie.
+
+Out of reach: a process that made a session or group of its own (setsid, job control), and one that we may not
+signal; after SIGKILL we wait a second for it, no longer, and reap it whenever it ends.
+
+There is no task and no thread per process: callbacks of the loop's selector drive it, whether or not anyone waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+
+import msgspec
+
+from detent.executors._capture import Capture, Captured, Output
+from detent.executors._exits import ExitCode, ExitWatch, Signalled, Status, Unknown, reap_within, watch_exit
+from detent.executors._pipes import STDERR, STDIN, STDOUT, Pipes
+from detent.executors._spawn import Command, NotStarted, explain, spawn
+
+__all__ = [
+    "Captured",
+    "Command",
+    "Exit",
+    "ExitCode",
+    "Expired",
+    "Limits",
+    "NotStarted",
+    "Output",
+    "Process",
+    "Signalled",
+    "Status",
+    "Unknown",
+    "run",
+    "start",
+]
+
+#: As much as a pipe holds.
+_READ = 65536
+#: Seconds before the selector watches the pipes: most processes end earlier, a pipe holds what they print until then,
+#: and registering two descriptors for nothing costs as much as starting the process does in C.
+_QUIET = 0.005
+#: A first line longer than this is not one that anybody waits for.
+_FIRST_LINE = 65536
+#: Seconds in which a process must be gone after SIGKILL; one that is not cannot be killed by us.
+_UNKILLABLE = 1.0
+#: Seconds between looks at a group whose leader has gone; nothing announces the end of a group.
+_LOOK_FIRST, _LOOK_LAST = 0.002, 0.05
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is kept of each stream in bytes, and how long the ends of a process may take in seconds."""
+
+    stdout: int = 8 * 1024 * 1024
+    stderr: int = 1024 * 1024
+    drain: float = 0.5
+    kill_after: float = 1.5
+
+
+class Exit(msgspec.Struct, frozen=True):
+    """The process ended by itself, or by a signal that its limit did not send."""
+
+    status: Status
+    output: Output
+    seconds: float
+
+
+class Expired(msgspec.Struct, frozen=True):
+    """The process reached its time limit and was ended."""
+
+    limit: float
+    output: Output
+
+
+_DEFAULT = Limits()
+
+
+async def run(command: Command, timeout: float | None = None, limits: Limits = _DEFAULT) -> Exit | Expired | NotStarted:
+    """Run a command to its end; whatever the command does comes back as a value."""
+    process = start(command, timeout, limits)
+    return process if isinstance(process, NotStarted) else await process.wait()
+
+
+def start(command: Command, timeout: float | None = None, limits: Limits = _DEFAULT) -> Process | NotStarted:
+    """Start a command on the running loop; whoever gets the process owes it a `wait` or a `kill`."""
+    loop = asyncio.get_running_loop()
+    pipes = Pipes()
+    try:
+        pipes.open(command.stdin)
+        pid = spawn(command, pipes.childs[STDIN], pipes.childs[STDOUT], pipes.childs[STDERR])
+    except BaseException as problem:
+        pipes.close()
+        if isinstance(problem, OSError | ValueError):
+            return explain(command, problem)
+        raise
+    process = Process(loop, pid, pipes, limits)
+    try:
+        process.begin(timeout)
+    except OSError as problem:
+        return explain(command, problem)
+    return process
+
+
+class Process:
+    """A running process that reads its output and notices its end by itself."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, pipes: Pipes, limits: Limits) -> None:
+        self.pid = pid
+        self._loop = loop
+        self._pipes = pipes
+        self._limits = limits
+        self._capture = Capture(limits.stdout, limits.stderr)
+        self._started = loop.time()
+        self._seconds = 0.0
+        self._exit_watch: ExitWatch | None = None
+        self._status: Status | None = None
+        self._ended: Exit | None = None
+        self._limit: float | None = None
+        #: When the limit is reached; while the process is being ended, when SIGKILL is due.
+        self._deadline = 0.0
+        self._expired: float | None = None
+        #: Whether the selector watches the pipes.
+        self._listening = False
+        self._ending = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._pause = _LOOK_FIRST
+        self._waiters: list[asyncio.Future[None]] = []
+        self._line_waiters = 0
+
+    def begin(self, timeout: float | None) -> None:
+        """Watch the process; `start` does this. When the loop refuses, end the process and raise."""
+        try:
+            self._pipes.leave_to_child()
+            self._exit_watch = watch_exit(self._loop, self.pid, self._on_exit)
+            if self._pipes.unsent:
+                self._loop.add_writer(self._pipes.ours[STDIN], self._feed)
+        except BaseException:
+            self._abandon()
+            raise
+        self.expire_after(timeout)
+
+    @property
+    def output(self) -> Output:
+        """Say what the process printed so far."""
+        return self._capture.output()
+
+    def expire_after(self, seconds: float | None) -> None:
+        """Set the time limit anew, from now on; None takes it away. It holds whether or not anyone waits."""
+        if self._status is not None or self._ending:
+            return
+        self._limit = seconds
+        if seconds is not None:
+            self._deadline = self._loop.time() + seconds
+        self._arm()
+
+    async def wait(self) -> Exit | Expired:
+        """Wait until the process has ended; a waiter that is cancelled ends it."""
+        while self._ended is None:
+            await self._change()
+        return self._ended if self._expired is None else Expired(self._expired, self._ended.output)
+
+    async def first_line(self) -> bytes | None:
+        """Wait for the first line on stdout that is not blank; None if none comes. If cancelled, end the process."""
+        self._line_waiters += 1
+        try:
+            while True:
+                stdout = self._capture.captured(STDOUT)
+                line, newline, _ = stdout.data.lstrip().partition(b"\n")
+                if self._expired is not None or stdout.total > _FIRST_LINE:
+                    return None
+                if newline or self._ended is not None:
+                    return line or None
+                await self._change()
+        finally:
+            self._line_waiters -= 1
+
+    async def kill(self) -> Exit:
+        """End the process and its group, and wait until they are gone; cancelled meanwhile, use SIGKILL at once."""
+        self._terminate()
+        cancelled = None
+        while self._ended is None:
+            try:
+                await self._waiter()
+            except asyncio.CancelledError as again:
+                cancelled = again
+                self._force()
+            except GeneratorExit:
+                self._abandon()
+                raise
+        if cancelled is not None:
+            raise cancelled
+        return self._ended
+
+    async def _change(self) -> None:
+        waiter = self._waiter()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            await self.kill()
+            raise
+        except GeneratorExit:  # the loop is gone, and with it every later chance
+            self._abandon()
+            raise
+
+    def _waiter(self) -> asyncio.Future[None]:
+        waiter = self._loop.create_future()
+        self._waiters.append(waiter)
+        return waiter
+
+    def _notify(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _after(self, seconds: float, callback: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, callback)
+
+    def _arm(self) -> None:
+        left = self._deadline - self._loop.time() if self._limit is not None else None
+        if not self._listening:
+            self._after(_QUIET if left is None else min(left, _QUIET), self._tick)
+        elif left is not None:
+            self._after(left, self._tick)
+        elif self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        if self._limit is not None and self._loop.time() >= self._deadline:
+            self._expired = self._limit
+            self._terminate()
+            return
+        listening, self._listening = self._listening, True
+        self._arm()
+        if not listening:
+            self._listen()
+
+    def _listen(self) -> None:
+        self._listening = True
+        for stream in (STDOUT, STDERR):
+            if stream in self._pipes.ours:
+                self._loop.add_reader(self._pipes.ours[stream], self._read, stream)
+
+    def _feed(self) -> None:
+        self._pipes.feed()
+        if not self._pipes.unsent:
+            self._close_stdin()
+
+    def _read(self, stream: int) -> None:
+        self._take(stream)
+        if self._status is not None and not self._ending and self._drained():
+            self._finish()
+
+    def _take(self, stream: int) -> bool:
+        """Read once; say whether that brought something."""
+        try:
+            chunk = os.read(self._pipes.ours[stream], _READ)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._close_output(stream)
+            return False
+        self._capture.add(stream, chunk)
+        if self._line_waiters and stream == STDOUT:
+            self._notify()
+        return True
+
+    def _on_exit(self, status: Status) -> None:
+        self._status = status
+        self._exit_watch = None
+        if self._ended is not None:  # it was given up as unkillable
+            return
+        self._seconds = self._loop.time() - self._started
+        if STDIN in self._pipes.ours:
+            self._close_stdin()
+        for stream in (STDOUT, STDERR):
+            # A pipe's worth; the next read finds its end, unless a child holds it.
+            if stream in self._pipes.ours and self._take(stream):
+                self._take(stream)
+        if self._ending:
+            self._look_at_group()
+        elif self._drained():
+            self._finish()
+        else:
+            if not self._listening:
+                self._listen()
+            self._after(self._limits.drain, self._finish)
+
+    def _terminate(self) -> None:
+        if self._ended is not None or self._ending:
+            return
+        self._ending = True
+        if not self._listening:
+            self._listen()
+        _signal_group(self.pid, signal.SIGTERM)
+        _signal_group(self.pid, signal.SIGCONT)
+        self._deadline = self._loop.time() + self._limits.kill_after
+        self._after(self._limits.kill_after, self._force)
+        if self._status is not None:
+            self._look_at_group()
+
+    def _look_at_group(self) -> None:
+        """Finish when the group has; its leader is reaped, so that no zombie counts as life."""
+        if not _signal_group(self.pid, 0):
+            self._finish()
+        elif self._loop.time() >= self._deadline:
+            self._force()
+        else:
+            self._after(self._pause, self._look_at_group)
+            self._pause = min(self._pause * 2, _LOOK_LAST)
+
+    def _force(self) -> None:
+        if self._ended is not None:
+            return
+        _signal_group(self.pid, signal.SIGKILL)
+        if self._status is None:
+            self._after(_UNKILLABLE, self._finish)
+        else:
+            self._finish()
+
+    def _abandon(self) -> None:
+        """End everything at once, without the loop's help."""
+        if self._ended is not None:
+            return
+        _signal_group(self.pid, signal.SIGKILL)
+        if self._status is None:
+            self._status = reap_within(self.pid, _UNKILLABLE)
+        if self._exit_watch is not None:
+            self._exit_watch.close()
+            self._exit_watch = None
+        if self._loop.is_closed():
+            self._waiters.clear()  # a closed loop wakes nobody
+        self._finish()
+
+    def _finish(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._pipes.ours or self._pipes.childs:
+            self._close_stdin()
+            self._close_output(STDOUT)
+            self._close_output(STDERR)
+        status = Unknown() if self._status is None else self._status
+        self._ended = Exit(status, self._capture.output(), self._seconds)
+        self._notify()
+
+    def _close_stdin(self) -> None:
+        ours = self._pipes.ours
+        if STDIN in ours:
+            self._loop.remove_writer(ours[STDIN])
+            os.close(ours.pop(STDIN))
+        if STDIN in self._pipes.childs:
+            os.close(self._pipes.childs.pop(STDIN))
+
+    def _close_output(self, stream: int) -> None:
+        fd = self._pipes.ours.pop(stream, None)
+        if fd is not None:
+            if self._listening:
+                self._loop.remove_reader(fd)
+            os.close(fd)
+
+    def _drained(self) -> bool:
+        return not self._pipes.ours
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Signal a process group; say whether any of it is left."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is another user's, or (macOS) nothing but zombies
+        return True
+    return True
