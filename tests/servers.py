@@ -117,6 +117,12 @@ class Api(BaseHTTPRequestHandler):
             return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.respond(number, answer, body)
+            self.wfile.flush()
+
+    def finish(self) -> None:
+        """Close up, also when the client is gone."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            super().finish()
 
     def client_left(self, seconds: float) -> bool:
         """Wait, and tell whether the client closed the connection meanwhile."""
@@ -226,7 +232,7 @@ class ChatCompletions(Api):
             "object": "chat.completion",
             "created": 0,
             "model": body["model"],
-            "choices": [{"index": 0, "message": said, "finish_reason": self.finish(answer)}],
+            "choices": [{"index": 0, "message": said, "finish_reason": self.finish_reason(answer)}],
             "usage": self.usage(),
         }
 
@@ -239,7 +245,7 @@ class ChatCompletions(Api):
             halves = (text[: len(text) // 2], text[len(text) // 2 :])
             deltas += [{"tool_calls": [{"index": i, "function": {"arguments": half}}]} for half in halves]
         chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish(answer)}]})
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish_reason(answer)}]})
         chunks.append({"choices": [], "usage": self.usage()})
         head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
         return [*(f"data: {json.dumps({**head, **chunk})}\n\n".encode() for chunk in chunks), b"data: [DONE]\n\n"]
@@ -254,7 +260,7 @@ class ChatCompletions(Api):
             for i, (name, arguments) in enumerate(answer.calls)
         ]
 
-    def finish(self, answer: Answer) -> str:
+    def finish_reason(self, answer: Answer) -> str:
         return {"max_tokens": "length"}.get(answer.stop or "", "tool_calls" if answer.calls else "stop")
 
     def usage(self) -> dict[str, Any]:
