@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -50,6 +51,8 @@ __all__ = [
 ]
 
 START_TIMEOUT = 30.0
+#: Processes then get what the SDK deems harmless: PATH, HOME, SHELL, TERM, USER and LOGNAME.
+NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -62,7 +65,7 @@ class Listing(msgspec.Struct, frozen=True):
 class McpServers:
     """Owns the connections to a session's MCP servers; never starts a login."""
 
-    def __init__(self, servers: Mapping[str, ServerConfig], *, env: Mapping[str, str], cwd: str) -> None:
+    def __init__(self, servers: Mapping[str, ServerConfig], *, env: Mapping[str, str] = NO_ENV, cwd: str = ".") -> None:
         self._configs = dict(servers)
         self._env = env
         self._cwd = cwd
