@@ -18,7 +18,7 @@ LAYERS: list[set[str]] = [
     {"events", "outcome"},
     {"wire", "matchers", "conditions", "jsregex", "shell", "paths", "answers", "samples", "interpret", "program"},
     {"hookset", "aggregate", "visibility", "host", "spill", "executors", "background", "observers", "mcp_servers"},
-    {"engine", "journal"},
+    {"engine", "journal", "otel"},
     {"config", "testing", "author"},
     {"models", "replay", "warm"},
     {"session"},

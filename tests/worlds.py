@@ -1,7 +1,6 @@
 """One home, one project and one folder for managed settings, all real directories, and a few ways to look at a load."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 

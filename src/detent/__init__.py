@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from detent.program import Hooks as Hooks
     from detent.session import Places as Places
     from detent.session import Powers as Powers
+    from detent.session import fire_sync as fire_sync
     from detent.session import open_session as open_session
     from detent.visibility import Message as Message
     from detent.visibility import Reader as Reader
@@ -155,6 +156,7 @@ _EXPORTS = {
     "detent.session": (
         "Places",
         "Powers",
+        "fire_sync",
         "open_session",
     ),
     "detent.visibility": (

@@ -13,7 +13,7 @@ from detent.aggregate import aggregate
 from detent.background import Background
 from detent.conditions import Where
 from detent.events import Event, EventRules
-from detent.executors.job import Executor, Job
+from detent.executors.job import AGENT_PREFIX, Executor, Job
 from detent.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
 from detent.hookset import HookSet, Selection, supports
 from detent.host import Host
@@ -89,35 +89,26 @@ class HookEngine:
         self._tell(EventEnded(event, outcome, time.perf_counter() - started))
         return outcome
 
-    def fire_sync(self, event: Event) -> Outcome:
-        """Fire from a plain script, where no event loop runs."""
-        return asyncio.run(self._fire_and_close(event))
-
-    async def _fire_and_close(self, event: Event) -> Outcome:
-        try:
-            return await self.fire(event)
-        finally:
-            if self.background is not None:
-                await self.background.wait()
-
     # ── select ──────────────────────────────────────────────────────────────
 
     def _select(self, event: Event) -> Selection:
         where = Where(cwd=event.cwd, home=self.host.home, anchor=self.host.project_dir)
         selection = self.hooks.select(event, where)
-        if self.gate is None and not self._spent:
+        if self.gate is None and not self._spent and not isinstance(event.agent_id, str):
             return selection
-        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler, event.cwd)) is not None]
+        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler, event)) is not None]
         if not skips:
             return selection
         out = {id(skip.handler) for skip in skips}
         kept = tuple(handler for handler in selection.handlers if id(handler) not in out)
         return msgspec.structs.replace(selection, handlers=kept, skips=(*selection.skips, *skips))
 
-    def _last_look(self, handler: Handler, cwd: str) -> Skip | None:
+    def _last_look(self, handler: Handler, event: Event) -> Skip | None:
+        if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
+            return Skip(handler, SkipReason.RECURSION, "a hook's own agent asks no model about its calls")
         if handler.once and str(handler.source) in self._spent:
             return Skip(handler, SkipReason.ONCE, "it ran successfully before")
-        held = self.gate(handler, cwd) if self.gate is not None and handler.source.from_project else None
+        held = self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
         return Skip(handler, *held) if held is not None else None
 
     # ── run ─────────────────────────────────────────────────────────────────
@@ -194,6 +185,10 @@ class HookEngine:
     def _tell(self, notice: Notice) -> None:
         for observer in self._observers:
             observer(notice)
+
+
+def _inside_hook(event: Event) -> bool:
+    return isinstance(event.agent_id, str) and event.agent_id.startswith(AGENT_PREFIX)
 
 
 def time_limit(handler: Handler, rules: EventRules) -> float:

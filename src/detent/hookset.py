@@ -49,6 +49,7 @@ class _Plan(msgspec.Struct, frozen=True, eq=False):
 
     candidates: tuple[Entry, ...]
     skips: tuple[Skip, ...]
+    notes: tuple[Diagnostic, ...]
     #: The final selection, where no candidate has a condition.
     selection: Selection | None
 
@@ -139,11 +140,20 @@ def _plan(entries: tuple[Entry, ...], value: str | None, rules: EventRules) -> _
             candidates.append(entry)
         else:
             skips.append(skip)
+    notes = tuple(note for entry in candidates if (note := _undecided_matcher(entry, value)) is not None)
     if any(entry.rule is not None for entry in candidates):
-        return _Plan(tuple(candidates), tuple(skips), None)
+        return _Plan(tuple(candidates), tuple(skips), notes, None)
     kept, duplicates = _without_duplicates(candidates)
-    selection = Selection(tuple(entry.handler for entry in kept), (*skips, *duplicates))
-    return _Plan(tuple(candidates), tuple(skips), selection)
+    selection = Selection(tuple(entry.handler for entry in kept), (*skips, *duplicates), notes)
+    return _Plan(tuple(candidates), tuple(skips), notes, selection)
+
+
+def _undecided_matcher(entry: Entry, value: str | None) -> Diagnostic | None:
+    answer = entry.matcher.decide(value) if value is not None else None
+    if not isinstance(answer, Undecided):
+        return None
+    text = f"`{entry.matcher.text}` cannot be decided for `{value}` ({answer.reason}); the hook runs"
+    return Diagnostic("matcher-too-complex", text, entry.handler.source, Severity.WARNING)
 
 
 def _static_skip(entry: Entry, value: str | None, rules: EventRules) -> Skip | None:
@@ -165,7 +175,7 @@ def _static_skip(entry: Entry, value: str | None, rules: EventRules) -> Skip | N
 def _decide(plan: _Plan, event: Event, where: Where | None) -> Selection:
     holding: list[Entry] = []
     skips = list(plan.skips)
-    notes: list[Diagnostic] = []
+    notes = list(plan.notes)
     tool_name: str = getattr(event, "tool_name", "")
     tool_input: dict[str, Any] = getattr(event, "tool_input", {})
     place = where if where is not None else Where(cwd=event.cwd, home="", anchor=event.cwd)

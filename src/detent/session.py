@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from detent.background import Background
-from detent.config import Loaded, load_hooks
+from detent.config import FileStatus, Loaded, load_hooks
 from detent.config.settings import Settings
 from detent.config.trust import TrustPolicy
 from detent.diagnostics import Diagnostic, Severity
@@ -162,6 +163,7 @@ class Wiring:
         self._places = places
         self._powers = powers
         self._closing = closing
+        self._made_model: Model | None = None
 
     def host(self, loaded: Loaded) -> Host:
         """Describe the surroundings of the hooks."""
@@ -187,11 +189,15 @@ class Wiring:
         }
 
     def _model(self) -> Model:
-        if self._powers.model is not None:
-            return self._powers.model
-        from detent.models import from_environment
+        """Take the host's model, else make one that is closed with the session."""
+        if self._made_model is None:
+            self._made_model = self._powers.model
+        if self._made_model is None:
+            from detent.models import from_environment
 
-        return from_environment(self._places.env)
+            self._made_model = from_environment(self._places.env)
+            self._closing.push_async_callback(self._made_model.close)
+        return self._made_model
 
     def note_env_file(self, notice: Notice) -> None:
         """Remember, as an observer, which env files were handed out."""
@@ -281,6 +287,18 @@ async def open_session(
         yield session
 
 
+def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome:
+    """Fire one event from a plain script, where no event loop runs; background hooks run to their end."""
+
+    async def fire() -> Outcome:
+        async with open_session(places, hooks=hooks, options=Options(await_rewake=True), frozen=True) as session:
+            outcome = await session.engine.fire(event)
+            await session.background.wait()
+            return outcome
+
+    return asyncio.run(fire())
+
+
 # ── files that may change ───────────────────────────────────────────────────
 
 Stamp = tuple[int, int, int] | None
@@ -299,13 +317,15 @@ def _stamps(loaded: Loaded) -> dict[str, Stamp]:
 
 
 def _newly_broken(old: Loaded, new: Loaded) -> list[Diagnostic]:
-    """A file that was good and cannot be read now."""
-    whole_file = ("invalid-json", "json-extras", "unreadable-file")
-    before = {diagnostic.source for diagnostic in old.diagnostics if diagnostic.code in whole_file}
+    """Report a file that was good and cannot be read now, with what is wrong in it."""
+    before = {file.path for file in old.files if file.status is FileStatus.BROKEN}
+    broken = [file.path for file in new.files if file.status is FileStatus.BROKEN and file.path not in before]
+    if not broken:
+        return []
+    text = f"{', '.join(broken)} cannot be read as it is now; the last good hooks stay in force"
     return [
-        Diagnostic("reload-kept", f"{d.message} The last good hooks stay in force.", d.source, Severity.ERROR)
-        for d in new.diagnostics
-        if d.code in whole_file and d.source not in before
+        Diagnostic("reload-kept", text),
+        *(diagnostic for diagnostic in new.diagnostics if diagnostic not in old.diagnostics),
     ]
 
 

@@ -2,13 +2,13 @@ import itertools
 from typing import Any
 
 import pytest
-from worlds import World, hook, labels, runnable
 
 from detent.config.trust import TrustPolicy
 from detent.diagnostics import Severity
 from detent.handlers import CommandHandler
 from detent.outcome import SkipReason
 from detent.sources import Scope, Source
+from worlds import World, hook, labels, runnable
 
 SCOPES = ("user", "project", "local", "flag", "managed")
 PAIRS = list(itertools.combinations(SCOPES, 2))

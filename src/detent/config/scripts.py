@@ -41,14 +41,17 @@ _TOKEN = re.compile(
 _COMMENT = re.compile(r"(?:^|(?<=[\s;]))#[^\n]*")
 _INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_OPTION = re.compile(r"-.*|[\d.]+[smhd]?", re.DOTALL)
 _EXPANSIONS = re.compile(r"(?:\$\([^()]*\)|\$\{[^}]*\}|\$\w+|`[^`]*`)+/?")
 _INTERPRETER = re.compile(
-    r"(?:ba|z|da|k)?sh|python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|pwsh|powershell|source|\.|exec|run"
+    r"(?:ba|z|da|k)?sh|python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|pwsh|powershell|source|\.|run"
 )
 _CODE = re.compile(r"\.(?:sh|bash|zsh|py|pyz|[cm]?[jt]sx?|rb|pl|php|lua|ps1|jq|awk|sed|json|ya?ml|toml|exe|wasm)$")
 _DATA = re.compile(r"\.(?:log|txt|jsonl|csv|out|tmp|lock|pid|db|sqlite3?|md)$")
 _WRITERS = frozenset({"tee", "touch", "rm", "mkdir", "echo", "printf", "cat"})
 _LOOPS = frozenset({"for", "run-parts"})
+_KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{"})
+_WRAPPERS = frozenset({"exec", "command", "env", "sudo", "time", "timeout", "nice", "nohup", "stdbuf", "xargs"})
 _RUNNERS = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json",)),
     "make": ("GNUmakefile", "makefile", "Makefile"),
@@ -142,10 +145,12 @@ def _simple_commands(text: str, depth: int = 0) -> Iterator[list[str]]:
 
 
 def _command_position(words: list[str]) -> int:
-    """Find the word that is run: after keywords and assignments."""
-    keywords = ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "command", "env", "sudo")
+    """Find the word that is run: after keywords, assignments, and wrappers with their options."""
+    wrapped = False
     for index, word in enumerate(words):
-        if word not in keywords and not _ASSIGNMENT.match(word):
+        if word in _WRAPPERS:
+            wrapped = True
+        elif word not in _KEYWORDS and not _ASSIGNMENT.match(word) and not (wrapped and _OPTION.fullmatch(word)):
             return index
     return 0
 
@@ -154,19 +159,28 @@ def _of_words(words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterato
     """Find the files that the words of one command name."""
     first = _command_position(words)
     program = os.path.basename(words[first])
+    for word in words[:first]:
+        if _ASSIGNMENT.match(word):
+            yield from _of_word(word, reach, bases, run=False)
     if any(mark in words[first] for mark in ("/", _PROJECT, _PLUGIN, _HOME)):
         yield from _of_word(words[first], reach, bases, run=True)
-    runs = program in _LOOPS or _INTERPRETER.fullmatch(program) is not None
+    if program not in _WRITERS:
+        yield from _of_arguments(program, words[first + 1 :], reach, bases)
+    for base in bases:
+        yield from (path for name in _RUNNERS.get(program, ()) if os.path.exists(path := os.path.join(base, name)))
+
+
+def _of_arguments(program: str, words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterator[str]:
+    # An interpreter runs its first argument that is no option; a loop may run whatever it goes over.
+    runs = _INTERPRETER.fullmatch(program) is not None
     before = ""
-    for word in words[:first] if program in _WRITERS else words[:first] + words[first + 1 :]:
+    for word in words:
         if before == "-m" and program.startswith("python"):
             yield from (path for base in bases for path in _modules(base, word))
         else:
-            yield from _of_word(word, reach, bases, run=runs)
-            runs = runs and (program in _LOOPS or word.startswith("-"))
+            yield from _of_word(word, reach, bases, run=runs or (program in _LOOPS and "/" in word))
+        runs = runs and word.startswith("-")
         before = word
-    for base in bases:
-        yield from (path for name in _RUNNERS.get(program, ()) if os.path.exists(path := os.path.join(base, name)))
 
 
 def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> Iterator[str]:
@@ -193,7 +207,7 @@ def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> I
         elif os.path.lexists(place):
             if not os.path.isdir(place):
                 yield place
-        elif run or _CODE.search(path) or (anchored and "/" in path):
+        elif not re.search(r"[\s;|&]", path) and (run or _CODE.search(path) or (anchored and "/" in path)):
             yield place
 
 

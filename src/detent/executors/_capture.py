@@ -10,6 +10,8 @@ from detent.executors._pipes import STDERR, STDOUT
 
 #: So many reads keep their place in the merged output; a screen shows no more, and a flood costs no memory.
 _ORDERED_READS = 256
+#: Above this many bytes copies of what was kept begin to matter.
+_LARGE = 1024 * 1024
 
 
 class Captured(msgspec.Struct, frozen=True):
@@ -46,22 +48,49 @@ class Output(msgspec.Struct, frozen=True):
 class _Head:
     """The first bytes of a stream, up to a limit."""
 
-    __slots__ = ("kept", "limit", "total")
+    __slots__ = ("kept", "limit", "_large", "_parts", "total")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.total = 0
-        # getvalue() hands out the buffer itself: neither a list to join nor a bytearray to copy doubles the memory.
-        self.kept = io.BytesIO()
+        self.kept = 0
+        self._parts: list[bytes] = []
+        self._large: io.BytesIO | None = None
 
     def add(self, chunk: bytes) -> None:
-        room = self.limit - self.total
+        room = self.limit - self.kept
         self.total += len(chunk)
-        if room > 0:
-            self.kept.write(chunk if len(chunk) <= room else chunk[:room])
+        if room <= 0:
+            return
+        if len(chunk) > room:
+            chunk = chunk[:room]
+        self.kept += len(chunk)
+        if self._large is not None:
+            self._large.write(chunk)
+            return
+        self._parts.append(chunk)
+        if self.kept > _LARGE:
+            self._large = self._merge()
 
-    def captured(self) -> Captured:
-        return Captured(self.kept.getvalue(), self.total)
+    def _merge(self) -> io.BytesIO:
+        """Make one buffer of the full size: growing it step by step leaves holes of several times its size."""
+        large = io.BytesIO()
+        large.seek(self.limit - 1)
+        large.write(b"\0")
+        large.seek(0)
+        large.writelines(self._parts)
+        self._parts.clear()
+        return large
+
+    def so_far(self) -> Captured:
+        data = b"".join(self._parts) if self._large is None else bytes(self._large.getbuffer()[: self.kept])
+        return Captured(data, self.total)
+
+    def final(self) -> Captured:
+        if self._large is None:
+            return self.so_far()
+        self._large.truncate(self.kept)
+        return Captured(self._large.getvalue(), self.total)  # the buffer itself, not a copy
 
 
 class Capture:
@@ -82,13 +111,19 @@ class Capture:
         if len(self._reads) < _ORDERED_READS:
             self._reads.append((stream, len(chunk)))
 
-    def captured(self, stream: int) -> Captured:
-        """Say what came on one stream so far."""
-        return self._heads[stream].captured() if stream in self._heads else _NOTHING
+    def stdout(self) -> Captured:
+        """Say what came on stdout so far."""
+        return self._heads[STDOUT].so_far() if STDOUT in self._heads else _NOTHING
 
-    def output(self) -> Output:
+    def so_far(self) -> Output:
         """Say what came on both streams so far."""
-        return Output(self.captured(STDOUT), self.captured(STDERR), tuple(self._reads))
+        streams = [self._heads[n].so_far() if n in self._heads else _NOTHING for n in (STDOUT, STDERR)]
+        return Output(*streams, tuple(self._reads))
+
+    def final(self) -> Output:
+        """Say what came on both streams, now that no more will; nothing may be added afterwards."""
+        streams = [self._heads[n].final() if n in self._heads else _NOTHING for n in (STDOUT, STDERR)]
+        return Output(*streams, tuple(self._reads))
 
 
 _NOTHING = Captured(b"", 0)

@@ -24,6 +24,7 @@ import msgspec
 
 from detent.executors._capture import Capture, Captured, Output
 from detent.executors._exits import ExitCode, ExitWatch, Signalled, Status, Unknown, reap_within, watch_exit
+from detent.executors._group import Group
 from detent.executors._pipes import STDERR, STDIN, STDOUT, Pipes
 from detent.executors._spawn import Command, NotStarted, explain, spawn
 
@@ -132,6 +133,7 @@ class Process:
         self._listening = False
         self._ending = False
         self._timer: asyncio.TimerHandle | None = None
+        self._group = Group(pid)
         self._pause = _LOOK_FIRST
         self._waiters: list[asyncio.Future[None]] = []
         self._line_waiters = 0
@@ -151,7 +153,7 @@ class Process:
     @property
     def output(self) -> Output:
         """Say what the process printed so far."""
-        return self._capture.output()
+        return self._capture.so_far()
 
     def expire_after(self, seconds: float | None) -> None:
         """Set the time limit anew, from now on; None takes it away. It holds whether or not anyone waits."""
@@ -173,7 +175,7 @@ class Process:
         self._line_waiters += 1
         try:
             while True:
-                stdout = self._capture.captured(STDOUT)
+                stdout = self._capture.stdout()
                 line, newline, _ = stdout.data.lstrip().partition(b"\n")
                 if self._expired is not None or stdout.total > _FIRST_LINE:
                     return None
@@ -303,16 +305,16 @@ class Process:
         self._ending = True
         if not self._listening:
             self._listen()
-        _signal_group(self.pid, signal.SIGTERM)
-        _signal_group(self.pid, signal.SIGCONT)
+        self._group.signal(signal.SIGTERM)
+        self._group.signal(signal.SIGCONT)
         self._deadline = self._loop.time() + self._limits.kill_after
         self._after(self._limits.kill_after, self._force)
         if self._status is not None:
             self._look_at_group()
 
     def _look_at_group(self) -> None:
-        """Finish when the group has; its leader is reaped, so that no zombie counts as life."""
-        if not _signal_group(self.pid, 0):
+        """Finish when the group has; its leader is reaped."""
+        if not self._group.alive():
             self._finish()
         elif self._loop.time() >= self._deadline:
             self._force()
@@ -323,7 +325,7 @@ class Process:
     def _force(self) -> None:
         if self._ended is not None:
             return
-        _signal_group(self.pid, signal.SIGKILL)
+        self._group.signal(signal.SIGKILL)
         if self._status is None:
             self._after(_UNKILLABLE, self._finish)
         else:
@@ -333,7 +335,7 @@ class Process:
         """End everything at once, without the loop's help."""
         if self._ended is not None:
             return
-        _signal_group(self.pid, signal.SIGKILL)
+        self._group.signal(signal.SIGKILL)
         if self._status is None:
             self._status = reap_within(self.pid, _UNKILLABLE)
         if self._exit_watch is not None:
@@ -351,7 +353,7 @@ class Process:
             self._close_output(STDOUT)
             self._close_output(STDERR)
         status = Unknown() if self._status is None else self._status
-        self._ended = Exit(status, self._capture.output(), self._seconds)
+        self._ended = Exit(status, self._capture.final(), self._seconds)
         self._notify()
 
     def _close_stdin(self) -> None:
@@ -371,14 +373,3 @@ class Process:
 
     def _drained(self) -> bool:
         return not self._pipes.ours
-
-
-def _signal_group(group: int, number: int) -> bool:
-    """Signal a process group; say whether any of it is left."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it is another user's, or (macOS) nothing but zombies
-        return True
-    return True

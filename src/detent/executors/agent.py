@@ -17,7 +17,7 @@ from detent.executors._question import (
     judgement_problems,
     named,
 )
-from detent.executors.job import Job
+from detent.executors.job import AGENT_PREFIX, Job
 from detent.executors.toolbox import ReadTools, ToolBox, ToolResult, ToolUse
 from detent.handlers import AgentHandler
 from detent.model import Block, Model, Request, Response, Tool
@@ -26,7 +26,6 @@ from detent.replies import Failed, Failure, Judged, NoAnswer, Reply, Spent
 __all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ToolBox", "ToolResult", "ToolUse", "transcript_of"]
 
 #: The ids of verifying agents begin with this; prompt and agent hooks do not run for their tool calls (R-151).
-AGENT_PREFIX = "hook-agent-"
 TURNS = 50
 #: How often in a row the agent may stop without an answer before it is given up.
 _REMINDERS = 5

@@ -11,6 +11,10 @@ from detent.handlers import Handler
 from detent.replies import Reply
 
 
+#: How the id of a hook's own agent begins, in the events that its tool calls fire.
+AGENT_PREFIX = "hook-agent-"
+
+
 class Job(msgspec.Struct, frozen=True):
     """One handler to run for one event."""
 
@@ -22,9 +26,9 @@ class Job(msgspec.Struct, frozen=True):
     index: int
     #: Identifies the run in the journal, the transcript and the stream.
     run_id: str
-    #: Seconds until the engine cancels the executor; None for no limit.
+    #: Seconds; a process keeps them itself, other executors are cancelled by the engine. None for no limit.
     timeout: float | None
 
 
-#: Runs one kind of handler. It is cancelled at its time limit and on interrupt, and must then leave nothing behind.
+#: Runs one kind of handler. It is cancelled at the time limit and on interrupt, and must then leave nothing behind.
 Executor = Callable[[Job], Awaitable[Reply]]

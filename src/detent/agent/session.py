@@ -1,0 +1,233 @@
+"""What all agents of one session share: its identity, its hooks, its model, its rules and its unfinished business."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from detent.agent.components import Components
+from detent.agent.inbox import Inbox
+from detent.agent.instructions import Instructions
+from detent.agent.notes import notes
+from detent.agent.options import AgentOptions
+from detent.agent.permissions import Permissions
+from detent.agent.tools import Tool
+from detent.agent.updates import Listener, Note, Update
+from detent.agent.voice import Voice
+from detent.diagnostics import Diagnostic
+from detent.events import (
+    Event,
+    InstructionsLoaded,
+    ModeEvent,
+    Notification,
+    PermissionDenied,
+    PermissionRequest,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+    Stop,
+    StopFailure,
+    SubagentStop,
+)
+from detent.interpret import canonical_model
+from detent.mcp_values import Elicitation, Elicited
+from detent.outcome import Outcome
+from detent.session import HookSession
+
+E = TypeVar("E", bound=Event)
+
+#: Events that say how hard the model thinks.
+_WITH_EFFORT: tuple[type[Event], ...] = (
+    PreToolUse,
+    PermissionRequest,
+    PermissionDenied,
+    PostToolUse,
+    PostToolUseFailure,
+    PostToolBatch,
+    Stop,
+    SubagentStop,
+    StopFailure,
+    InstructionsLoaded,
+)
+#: Seconds that hooks which nobody waits for may still run after the session's last word.
+GRACE = 5.0
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Who speaks, where it is not the main agent."""
+
+    agent_id: str
+    agent_type: str
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that a person must permit."""
+
+    tool_name: str
+    tool_input: Mapping[str, Any]
+    tool_use_id: str
+    #: Why a person is asked, with the label of the hook or rule that wants it.
+    reason: str | None = None
+    suggestions: tuple[Mapping[str, Any], ...] = ()
+    agent_id: str | None = None
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person said."""
+
+    allow: bool
+    message: str = ""
+    updated_input: Mapping[str, Any] | None = None
+    updated_permissions: tuple[Mapping[str, Any], ...] = ()
+    interrupt: bool = False
+
+
+#: Asks a person; a session without one has nobody to ask.
+Ask = Callable[[Question], Awaitable[Reply]]
+#: Shows an MCP server's question to a person.
+AskForm = Callable[[Elicitation], Awaitable[Elicited]]
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who can be asked."""
+
+    permit: Ask | None = None
+    fill_in: AskForm | None = None
+
+
+class Session:
+    """One session; everything that changes while it runs stands here."""
+
+    def __init__(
+        self, options: AgentOptions, hooks: HookSession, voice: Voice, permissions: Permissions, person: Person
+    ) -> None:
+        self.options = options
+        self.hooks = hooks
+        self.voice = voice
+        self.permissions = permissions
+        self.person = person
+        self.id = str(uuid.uuid4())
+        self.transcript_path = ""
+        self.title: str | None = None
+        self.prompt_id: str | None = None
+        #: The working directory of the main agent.
+        self.cwd = options.cwd
+        self.tools: dict[str, Tool] = {}
+        self.components = Components({}, {})
+        self.instructions: Instructions | None = None
+        self.inbox = Inbox()
+        #: Files that hooks asked to watch, besides the names in matchers.
+        self.watch_paths: tuple[str, ...] = ()
+        self.denials: list[Mapping[str, Any]] = []
+        self.listeners: list[Listener] = []
+        self._owned: set[asyncio.Task[Any]] = set()
+
+    # ── events ──────────────────────────────────────────────────────────────
+
+    def event(self, cls: type[E], by: Identity | None = None, **fields: Any) -> E:
+        """Build an event: the common fields, then its own."""
+        common: dict[str, Any] = {
+            "session_id": self.id,
+            "transcript_path": self.transcript_path,
+            "cwd": self.cwd,
+            "prompt_id": self.prompt_id if self.prompt_id is not None else UNSET,
+        }
+        if by is not None:
+            common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
+        if issubclass(cls, ModeEvent):
+            common["permission_mode"] = self.permissions.mode
+        if issubclass(cls, _WITH_EFFORT) and self.prompt_id is not None and (effort := self.effort) is not None:
+            common["effort"] = {"level": effort}
+        return cls(**{**common, **fields})
+
+    async def fire(self, event: Event) -> Outcome:
+        """Fire an event and tell the person what its hooks have to say to them."""
+        outcome = await self.hooks.fire(event)
+        for note in notes(outcome):
+            self.tell(note)
+        self._tell_of_changes()
+        return outcome
+
+    def fire_later(self, event: Event, then: Callable[[Outcome], None] | None = None) -> None:
+        """Fire an event whose hooks nobody waits for; `then` takes up what they answered."""
+
+        async def run() -> None:
+            outcome = await self.fire(event)
+            if then is not None:
+                then(outcome)
+
+        self.own(run())
+
+    def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
+        """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
+        fields = {} if title is None else {"title": title}
+        self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
+
+    @property
+    def effort(self) -> str | None:
+        """Say how hard the model thinks, or None for models that cannot be told."""
+        if not has_effort(self.voice.main_model):
+            return None
+        env, raw = self.options.env, self.hooks.loaded.settings.raw
+        level = env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
+        return level if isinstance(level, str) and level else "medium"
+
+    # ── listeners ───────────────────────────────────────────────────────────
+
+    def tell(self, update: Update) -> None:
+        """Let every listener hear."""
+        for listener in self.listeners:
+            listener(update)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Show a finding to the person."""
+        self.tell(Note(str(diagnostic), level=diagnostic.severity.value, tag=diagnostic.code))
+
+    def _tell_of_changes(self) -> None:
+        found, self.hooks.notices[:] = list(self.hooks.notices), []
+        for diagnostic in found:
+            self.report(diagnostic)
+
+    # ── unfinished business ─────────────────────────────────────────────────
+
+    def own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something beside the conversation; it ends with the session."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._owned.add(task)
+        task.add_done_callback(self._owned.discard)
+        return task
+
+    async def settle(self, grace: float = GRACE) -> None:
+        """Give what still runs a moment, then end it."""
+        tasks = [task for task in self._owned if task is not asyncio.current_task()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+
+
+def has_effort(model: str) -> bool:
+    """Tell whether a model takes an effort level: the newer lines do, the 4.5 line but Opus does not."""
+    name = canonical_model(model)
+    parts = name.removeprefix("claude-").split("-")
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    if not name.startswith("claude-") or not numbers:
+        return False
+    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)
+
+
+def text_of(values: Sequence[str]) -> str:
+    """Join reasons as one text."""
+    return "\n".join(values)

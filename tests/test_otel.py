@@ -1,0 +1,50 @@
+"""Spans as an exporter gets them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+from support import command
+from test_engine import at, engine, group
+
+from detent.otel import Telemetry
+
+
+def test_an_event_is_a_span_and_each_run_a_child(tmp_path: Path) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracer = provider.get_tracer("test")
+    secret = "token=abcdef123456"
+    made = engine(
+        tmp_path,
+        group("PreToolUse", command("sleep 0.05; echo no >&2; exit 2"), command(f"exit 1 # {secret}"), command("true")),
+        observers=[Telemetry(tracer)],
+    )
+
+    async def main() -> None:
+        with tracer.start_as_current_span("turn"):
+            await made.fire(at("PreToolUse", tmp_path))
+
+    asyncio.run(main())
+    spans = {span.name: span for span in exporter.get_finished_spans() if not span.name.startswith("hook command")}
+    runs = [span for span in exporter.get_finished_spans() if span.name == "hook command"]
+    whole, turn = spans["hooks PreToolUse:Bash"], spans["turn"]
+    assert whole.parent is not None
+    assert whole.parent.span_id == turn.context.span_id
+    assert all(run.parent is not None and run.parent.span_id == whole.context.span_id for run in runs)
+    assert whole.attributes is not None
+    assert (whole.attributes["detent.decision"], whole.attributes["detent.ran"]) == ("deny", 3)
+    kinds = [(run.attributes["detent.decision"], run.status.status_code) for run in runs if run.attributes]
+    assert kinds == [("deny", StatusCode.UNSET), ("none", StatusCode.ERROR), ("none", StatusCode.UNSET)]
+    assert runs[1].attributes is not None
+    assert runs[1].attributes["detent.reason_codes"] == ("exit-status",)
+    assert runs[0].end_time is not None
+    assert runs[0].start_time is not None
+    assert runs[0].end_time - runs[0].start_time >= 50_000_000
+    assert "abcdef123456" not in str([run.attributes for run in runs])

@@ -1,0 +1,278 @@
+"""A session: hooks from files, live reload, trust, components, env files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from detent import Deny, Hooks, Outcome, Places, PreToolUse, fire_sync, open_session
+from detent.config import TrustPolicy, accept, review
+from detent.handlers import CommandHandler, MatcherGroup
+from detent.outcome import SkipReason
+from detent.session import HookSession
+from detent.sources import Component, Scope, Source
+from support import event, hooks_for, script, settings
+
+
+def where(folder: Path, **changes: Any) -> Places:
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder / "home"),
+        "DETENT_MANAGED_SETTINGS": str(folder / "managed.json"),
+    }
+    return Places(**{"project": str(folder), "env": env, "trust": TrustPolicy.EVERYTHING, **changes})
+
+
+def in_session(folder: Path, body: Callable[[HookSession], Awaitable[Any]], **changes: Any) -> Any:
+    options = {name: changes.pop(name) for name in ("hooks", "frozen", "journal") if name in changes}
+
+    async def main() -> Any:
+        async with open_session(where(folder, **changes), **options) as session:
+            return await body(session)
+
+    return asyncio.run(main())
+
+
+def pre(folder: Path, **changes: Any) -> Any:
+    return event("PreToolUse", cwd=str(folder), transcript_path=str(folder / "t.jsonl"), **changes)
+
+
+def guard(text: str = "exit 2") -> dict[str, Any]:
+    return hooks_for("PreToolUse", {"type": "command", "command": text})
+
+
+@pytest.mark.req("R-001", "R-004", "R-005", "R-006", "R-008", "R-012")
+def test_hooks_of_every_scope_run(tmp_path: Path) -> None:
+    def said(word: str) -> dict[str, Any]:
+        return guard(f"echo {word} >> fired")
+
+    settings(tmp_path / "home", said("user"))
+    settings(tmp_path, said("project"))
+    settings(tmp_path, said("local"), "settings.local.json")
+    (tmp_path / "managed.json").write_text(json.dumps(said("managed")))
+    in_session(tmp_path, lambda s: s.fire(pre(tmp_path)), settings=(json.dumps(said("flag")),))
+    fired = (tmp_path / "fired").read_text().split()
+    assert fired[0] == "managed"
+    assert sorted(fired) == ["flag", "local", "managed", "project", "user"]
+
+
+@pytest.mark.req("R-361", "R-362")
+def test_an_edit_counts_from_the_next_event_and_is_announced(tmp_path: Path) -> None:
+    settings(tmp_path, guard("true"))
+
+    async def body(session: HookSession) -> tuple[bool, bool, list[str]]:
+        before = (await session.fire(pre(tmp_path))).blocked
+        settings(tmp_path, guard("exit 2"))
+        after = (await session.fire(pre(tmp_path))).blocked
+        return before, after, [notice.code for notice in session.notices]
+
+    assert in_session(tmp_path, body) == (False, True, ["reloaded"])
+
+
+def test_a_new_and_a_deleted_file_are_noticed(tmp_path: Path) -> None:
+    async def body(session: HookSession) -> list[bool]:
+        seen = [(await session.fire(pre(tmp_path))).blocked]
+        path = settings(tmp_path, guard("exit 2"), "settings.local.json")
+        seen.append((await session.fire(pre(tmp_path))).blocked)
+        path.unlink()
+        seen.append((await session.fire(pre(tmp_path))).blocked)
+        return seen
+
+    assert in_session(tmp_path, body) == [False, True, False]
+
+
+@pytest.mark.req("R-363")
+def test_a_frozen_session_keeps_its_snapshot(tmp_path: Path) -> None:
+    settings(tmp_path, guard("true"))
+
+    async def body(session: HookSession) -> bool:
+        settings(tmp_path, guard("exit 2"))
+        return (await session.fire(pre(tmp_path))).blocked
+
+    assert in_session(tmp_path, body, frozen=True) is False
+
+
+def test_a_broken_edit_keeps_the_last_good_hooks_and_says_so(tmp_path: Path) -> None:
+    settings(tmp_path, guard("exit 2"))
+
+    async def body(session: HookSession) -> tuple[bool, str, bool]:
+        settings(tmp_path, "{ broken")
+        kept = (await session.fire(pre(tmp_path))).blocked
+        code = session.notices[0].code
+        settings(tmp_path, guard("true"))
+        return kept, code, (await session.fire(pre(tmp_path))).blocked
+
+    assert in_session(tmp_path, body) == (True, "reload-kept", False)
+
+
+@pytest.mark.req("R-082", "R-083", "R-214")
+def test_a_config_change_hook_may_block_the_change(tmp_path: Path) -> None:
+    watch = {"ConfigChange": [{"hooks": [{"type": "command", "command": "cat >> changes; exit 2"}]}]}
+    settings(tmp_path, {"hooks": {**guard("true")["hooks"], **watch}})
+
+    async def body(session: HookSession) -> bool:
+        settings(tmp_path, guard("exit 2"))
+        blocked = (await session.fire(pre(tmp_path))).blocked
+        await session.fire(pre(tmp_path))
+        return blocked
+
+    assert in_session(tmp_path, body) is False
+    (line,) = (tmp_path / "changes").read_text().splitlines()
+    seen = json.loads(line)
+    assert (seen["source"], seen["file_path"]) == ("project_settings", str(tmp_path / ".claude" / "settings.json"))
+
+
+@pytest.mark.req("R-366", "R-367", "R-358")
+def test_changed_project_hooks_need_trust_again(tmp_path: Path) -> None:
+    script(tmp_path / ".claude" / "hooks" / "g.sh", "exit 2")
+    settings(tmp_path, guard('"$CLAUDE_PROJECT_DIR"/.claude/hooks/g.sh'))
+
+    async def body(session: HookSession) -> list[Any]:
+        seen: list[Any] = []
+
+        async def look() -> None:
+            outcome: Outcome = await session.fire(pre(tmp_path))
+            seen.append((outcome.blocked, [skip.reason for skip in outcome.skips]))
+
+        def trust() -> None:
+            found = review(session.loaded)
+            accept(session.loaded.gate.store, session.loaded.project_dir, found.pending)
+
+        await look()
+        trust()
+        await look()
+        script(tmp_path / ".claude" / "hooks" / "g.sh", "exit 0")
+        await look()
+        trust()
+        await look()
+        settings(tmp_path, guard('"$CLAUDE_PROJECT_DIR"/.claude/hooks/g.sh; exit 2'))
+        await look()
+        return seen
+
+    assert in_session(tmp_path, body, trust=TrustPolicy.STORED, state_dir=str(tmp_path / "state")) == [
+        (False, [SkipReason.UNTRUSTED]),
+        (True, []),
+        (False, [SkipReason.CHANGED]),
+        (False, []),
+        (False, [SkipReason.CHANGED]),
+    ]
+
+
+@pytest.mark.req("R-366", "R-023")
+def test_nothing_in_an_untrusted_project_takes_effect(tmp_path: Path) -> None:
+    settings(tmp_path / "home", guard("env > seen; exit 2"))
+    settings(tmp_path, {"disableAllHooks": True, "env": {"EVIL": "1"}, **guard("touch evil")})
+    outcome = in_session(
+        tmp_path, lambda s: s.fire(pre(tmp_path)), trust=TrustPolicy.STORED, state_dir=str(tmp_path / "state")
+    )
+    assert outcome.blocked
+    assert not (tmp_path / "evil").exists()
+    assert "EVIL" not in (tmp_path / "seen").read_text()
+
+
+@pytest.mark.req("R-365", "R-023")
+def test_user_settings_cannot_switch_managed_hooks_off(tmp_path: Path) -> None:
+    settings(tmp_path / "home", {"disableAllHooks": True, **guard("touch user")})
+    (tmp_path / "managed.json").write_text(json.dumps(guard("exit 2")))
+    outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path)))
+    assert outcome.blocked
+    assert not (tmp_path / "user").exists()
+    (tmp_path / "managed.json").write_text(json.dumps({"disableAllHooks": True, **guard("exit 2")}))
+    assert not in_session(tmp_path, lambda s: s.fire(pre(tmp_path))).blocked
+
+
+@pytest.mark.req("R-010", "R-353")
+def test_component_hooks_hold_while_active(tmp_path: Path) -> None:
+    component = Component("skill", "s")
+    handler = CommandHandler(source=Source(Scope.COMPONENT, "SKILL.md", "x", component=component), command="exit 2")
+
+    async def body(session: HookSession) -> list[bool]:
+        seen = [(await session.fire(pre(tmp_path))).blocked]
+        session.activate([MatcherGroup("PreToolUse", None, (handler,))])
+        seen.append((await session.fire(pre(tmp_path))).blocked)
+        session.deactivate(component)
+        seen.append((await session.fire(pre(tmp_path))).blocked)
+        return seen
+
+    assert in_session(tmp_path, body) == [False, True, False]
+
+
+@pytest.mark.req("R-022")
+def test_once_ends_after_the_first_successful_run(tmp_path: Path) -> None:
+    component = Component("skill", "s")
+    body_text = "echo x >> ran; [ $(wc -l < ran) -ge 2 ]"
+    handler = CommandHandler(
+        source=Source(Scope.COMPONENT, "SKILL.md", "x", component=component), command=body_text, once=True
+    )
+
+    async def body(session: HookSession) -> list[Any]:
+        session.activate([MatcherGroup("PreToolUse", None, (handler,))])
+        outcomes = [await session.fire(pre(tmp_path)) for _ in range(4)]
+        return [(len(o.runs), [s.reason for s in o.skips]) for o in outcomes]
+
+    once = [SkipReason.ONCE]
+    assert in_session(tmp_path, body) == [(1, []), (1, []), (0, once), (0, once)]
+
+
+@pytest.mark.req("R-308", "R-309", "R-310")
+def test_env_files_are_listed_in_hook_order(tmp_path: Path) -> None:
+    value = hooks_for(
+        "SessionStart",
+        {"type": "command", "command": 'echo "export A=1" >> "$CLAUDE_ENV_FILE"'},
+        {"type": "command", "command": "true"},
+        {"type": "command", "command": 'echo "export A=2" >> "$CLAUDE_ENV_FILE"'},
+    )
+    settings(tmp_path, value)
+
+    async def body(session: HookSession) -> list[str]:
+        await session.fire(event("SessionStart", cwd=str(tmp_path)))
+        return [Path(path).read_text() for _, path in session.env_files()]
+
+    assert in_session(tmp_path, body) == ["export A=1\n", "export A=2\n"]
+
+
+@pytest.mark.req("R-011")
+def test_hooks_of_a_program_run_beside_those_of_files(tmp_path: Path) -> None:
+    settings(tmp_path, guard("touch file-hook"))
+    hooks = Hooks()
+
+    @hooks.on(PreToolUse, "Bash")
+    async def no(moment: PreToolUse) -> Deny:
+        return Deny(f"not {moment.tool_input['command']}")
+
+    outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path, tool_input={"command": "ls"})), hooks=hooks)
+    assert outcome.reason == "not ls"
+    assert (tmp_path / "file-hook").exists()
+
+
+@pytest.mark.req("R-109")
+def test_settings_env_is_part_of_the_environment(tmp_path: Path) -> None:
+    settings(tmp_path, {"env": {"FROM_SETTINGS": "yes"}, **guard("echo $FROM_SETTINGS > out")})
+    in_session(tmp_path, lambda s: s.fire(pre(tmp_path)))
+    assert (tmp_path / "out").read_text() == "yes\n"
+
+
+def test_fire_sync_works_in_a_plain_script(tmp_path: Path) -> None:
+    settings(
+        tmp_path,
+        hooks_for(
+            "PreToolUse",
+            {"type": "command", "command": "exit 2"},
+            {"type": "command", "command": "sleep 0.2; touch late", "async": True},
+        ),
+    )
+    assert fire_sync(pre(tmp_path), where(tmp_path)).blocked
+    assert (tmp_path / "late").exists()
+
+
+@pytest.mark.req("R-151")
+def test_calls_of_a_hooks_own_agent_ask_no_model(tmp_path: Path) -> None:
+    settings(tmp_path, hooks_for("PreToolUse", {"type": "prompt", "prompt": "p"}, {"type": "agent", "prompt": "a"}))
+    outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path, agent_id="hook-agent-1")))
+    assert (outcome.runs, [skip.reason for skip in outcome.skips]) == ((), [SkipReason.RECURSION] * 2)
