@@ -98,4 +98,8 @@ CODES: dict[str, str] = {
     "env-file": "An env file is broken. It is skipped; later commands run.",
     "journal": "The journal cannot be written. Hooks run on.",
     "stop-cap": "A stop hook blocked too many times in a row and was overridden.",
+    # permissions of the reference agent
+    "invalid-rule": "A permission rule cannot be read. It is left out; other rules hold.",
+    "invalid-permission-update": "A mode or an entry of `updatedPermissions` cannot be read. It has no effect.",
+    "permission-not-kept": "A permission update could not be written to its settings file. It holds for the session.",
 }

@@ -115,12 +115,9 @@ class _Reader(HTMLParser):
     """Collects what a reader of the page would see."""
 
     HIDDEN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})
-    BREAKS = frozenset(
-        re.findall(
-            r"\w+",
-            "address article aside blockquote br dd div dl dt figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav "
-            "ol p pre section table td th title tr ul",
-        )
+    BREAKS = re.compile(
+        "address|article|aside|blockquote|br|d[dlt]|div|figure|footer|form|h[1-6r]|header|li|main|nav|[ou]l|p|pre|section"
+        "|t[dhr]|table|title"
     )
 
     def __init__(self) -> None:
@@ -130,12 +127,12 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - the parser's
         self._hidden += tag in self.HIDDEN
-        if tag in self.BREAKS:
+        if self.BREAKS.fullmatch(tag):
             self.parts.append("\n- " if tag == "li" else "\n")
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden -= tag in self.HIDDEN and self._hidden > 0
-        if tag in self.BREAKS:
+        if self.BREAKS.fullmatch(tag):
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
