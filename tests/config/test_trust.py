@@ -2,7 +2,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,7 +75,7 @@ def test_a_fresh_clone_runs_nothing_and_says_so(world: World, scope: str) -> Non
     assert "`touch ran.txt` does not run" in report.message
     assert "detent trust" in report.message
     assert report.source is not None
-    assert report.source.line == 7
+    assert report.source.line == 6
 
 
 @pytest.mark.req("R-366")
@@ -353,19 +352,16 @@ def test_an_edit_that_keeps_size_and_time_is_noticed(world: World) -> None:
     assert loaded.gate.check(handler) is not None
 
 
-def test_old_files_are_not_read_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    lay_out(world)
-    trust_all(world)
-    loaded = stored(world)
-    handler = next(iter(loaded.hooks)).handler
-    later = time.time_ns() + 60_000_000_000
-    monkeypatch.setattr("detent.config.trust.time.time_ns", lambda: later)
-    assert loaded.gate.check(handler) is None
-    reads: list[str] = []
-    monkeypatch.setattr("detent.config.trust.read_bytes", lambda path, limit: reads.append(path))
-    for _ in range(3):
-        assert loaded.gate.check(handler) is None
-    assert reads == []
+def test_only_young_or_changed_files_are_read_again(world: World) -> None:
+    (world.project / "old.sh").symlink_to(os.__file__)
+    world.write(world.project / "young.sh", "exit 0\n")
+    entries = [{"type": "command", "command": f"sh ./{name}.sh"} for name in ("old", "young")]
+    world.write("project", {"hooks": {"Stop": [{"hooks": entries}]}})
+    gate = stored(world).gate
+    first, second = ([item for item, _ in gate.items()] for _ in range(2))
+    assert first == second
+    assert first[0] is second[0]
+    assert first[1] is not second[1]
 
 
 def test_trust_and_revocation_from_another_terminal_count_at_once(world: World) -> None:
@@ -432,7 +428,7 @@ def test_a_review_shows_what_would_run_and_what_changed(world: World) -> None:
     (new,) = shown.items
     assert isinstance(new.state, New)
     assert (new.item.event, new.item.matcher, new.item.label) == ("PreToolUse", None, SCRIPT)
-    assert str(new.item.source) == ".claude/settings.json:7 hooks.PreToolUse[0].hooks[0]"
+    assert str(new.item.source) == ".claude/settings.json:6 hooks.PreToolUse[0].hooks[0]"
     assert [(file.path, file.text) for file in new.item.files] == [(".claude/hooks/guard.sh", "#!/bin/sh\nexit 0\n")]
     assert "+exit 0" in new.diff()
     accept(store(world), shown.project, shown.items)
@@ -476,14 +472,20 @@ def test_the_store_is_private(world: World) -> None:
     path = Path(store(world).path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    assert [entry.name for entry in path.parent.iterdir()] == ["trust.json", "trust.json.lock"] or sorted(
-        entry.name for entry in path.parent.iterdir()
-    ) == ["trust.json", "trust.json.lock"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["trust.json", "trust.json.lock"]
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", '{"version": 1, "projects": []}', '{"version": 2}', '{"version": 1, "projects": {"/x": [{}]}}', "\x00"],
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 1, "projects": []}',
+        '{"version": 2}',
+        '{"version": 1, "projects": {"/x": [{}]}}',
+        "\0",
+    ],
 )
 def test_a_damaged_store_trusts_nothing_and_is_not_overwritten(world: World, content: str) -> None:
     lay_out(world)
@@ -567,7 +569,8 @@ def test_a_repository_cannot_borrow_the_trust_of_another_by_its_git_files(world:
 
 
 def test_bypass_mode_in_a_project_file_does_not_skip_trust(world: World) -> None:
-    world.write("project", {"permissions": {"defaultMode": "bypassPermissions"}, **hook("touch ran.txt", "SessionStart")})
+    theirs = {"permissions": {"defaultMode": "bypassPermissions"}}
+    world.write("project", {**theirs, **hook("touch ran.txt", "SessionStart")})
     outcome = fire(world, "SessionStart")
     assert [skip.reason for skip in outcome.skips] == [SkipReason.UNTRUSTED]
     assert stored(world).settings.permissions.default_mode is None
