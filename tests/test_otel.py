@@ -9,10 +9,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from support import command
-from test_engine import at, engine, group
 
 from detent.otel import Telemetry
+from support import command
+from test_engine import at, engine, group
 
 
 def test_an_event_is_a_span_and_each_run_a_child(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ KEEP = 4
 #: Words that look like credentials, wherever they stand.
 _SECRETS = re.compile(
     r"""(?ix)
-    (?P<kept>\b(?:authorization|bearer|token|api[-_]?key|secret|password|passwd|pwd)\b["']?\s*[:=\s]\s*["']?)[^\s"']{6,}
+    (?P<kept>\b(?:authorization|bearer|token|api[-_]?key|secret|password|passwd|pwd)\b["']?\s*[:=\s]\s*["']?(?:bearer\s+|basic\s+)?)[^\s"']{6,}
     | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
     | \bgh[pousr]_[A-Za-z0-9]{20,}
     | \bxox[abprs]-[A-Za-z0-9-]{10,}

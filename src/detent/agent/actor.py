@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import msgspec
+
 from detent.agent.dialogue import Dialogue
+from detent.agent.permissions import Mode
 from detent.agent.session import Identity, Session
 from detent.agent.tools import Bench, Tool
 from detent.events import Event, ModeEvent
@@ -38,12 +42,14 @@ class Actor:
         self.bench = bench
         self.system = system
         self.identity = identity
+        #: Where it worked when it was last looked at; the bench may have moved on.
+        self.cwd = bench.cwd
         #: None means whatever the session offers at the moment.
         self._tools = tools
         #: None means the session's model.
         self.model: str | None = None
         #: None means the session's mode.
-        self.mode: str | None = None
+        self.mode: Mode | None = None
         self.max_turns: int | None = None
         #: The call that started a subagent, for those who draw a tree.
         self.parent_tool_use_id: str | None = None
@@ -92,6 +98,22 @@ class Actor:
         """Fire an event on behalf of this agent's conversation."""
         self.dialogue.speak_for()
         return await self.session.fire(event)
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who called the tool that runs in this task."""
+
+    actor: Actor
+    call_id: str
+
+
+#: Set while a tool runs, for tools that act on behalf of an agent and not on files alone.
+calling: contextvars.ContextVar[Caller] = contextvars.ContextVar("detent_caller")
+
+
+def caller() -> Caller:
+    """Tell who called the tool that runs in this task."""
+    return calling.get()
 
 
 class Stops:

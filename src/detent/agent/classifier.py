@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from detent.agent.actor import Actor
-from detent.agent.tools import Tool
-from detent.model import ApiError, Request
+from detent.agent.permissions import Call, Classifier
+from detent.model import ApiError, Model, Request
 from detent.wire import encode, parse_json
 
 UNAVAILABLE = "Classifier unavailable"
@@ -26,24 +25,32 @@ SYSTEM = (
 )
 
 
-async def classify(actor: Actor, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
-    """Judge a call; None permits it, a text is the reason why not."""
-    asked = next((m["content"] for m in reversed(actor.dialogue.messages) if _is_prompt(m)), "")
-    call = {"tool": tool.name, "input": dict(arguments), "cwd": actor.bench.cwd, "user_request": asked}
-    request = Request(
-        messages=[{"role": "user", "content": encode(call).decode()}],
-        system=SYSTEM,
-        schema=SCHEMA,
-        model=actor.session.voice.small_model,
-        max_tokens=1024,
-        thinking=False,
-        purpose="classifier",
-    )
-    try:
-        response = await actor.session.voice.complete(request)
-    except ApiError:
-        return UNAVAILABLE
-    value, problem = parse_json(response.text.strip())
+def classifier(model: Model, messages: Callable[[], Sequence[Mapping[str, Any]]]) -> Classifier:
+    """Make the classifier of a session; it reads the user's last words and the call, and nothing else."""
+
+    async def classify(call: Call) -> str | None:
+        asked = next((m["content"] for m in reversed(messages()) if _is_prompt(m)), "")
+        facts = {"tool": call.tool, "input": dict(call.input), "cwd": call.cwd, "user_request": asked}
+        request = Request(
+            messages=[{"role": "user", "content": encode(facts).decode()}],
+            system=SYSTEM,
+            schema=SCHEMA,
+            model=model.small_model,
+            max_tokens=1024,
+            thinking=False,
+            purpose="classifier",
+        )
+        try:
+            response = await model.complete(request)
+        except ApiError:
+            return UNAVAILABLE
+        return _read(response.text)
+
+    return classify
+
+
+def _read(text: str) -> str | None:
+    value, problem = parse_json(text.strip())
     if problem is not None or not isinstance(value, dict) or not isinstance(value.get("allow"), bool):
         return UNAVAILABLE
     return None if value["allow"] else str(value.get("reason") or "denied by the classifier")

@@ -7,7 +7,7 @@ import uuid
 import msgspec
 
 from detent.agent.actor import Actor
-from detent.agent.opening import announce_instructions, session_started
+from detent.agent.opening import announce_instructions, first_system_prompt, session_started
 from detent.agent.prompts import COMPACT, CONTINUED
 from detent.agent.session import Identity
 from detent.agent.transcript import closed, subagent_path
@@ -55,7 +55,7 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
         return NotCompacted(f"The conversation could not be compacted: {error}")
     await _summariser_stops(actor, summary)
     _begin_anew(actor, trigger, summary)
-    announce_instructions(session, "compact")
+    actor.system = first_system_prompt(session, announce_instructions(session, "compact"))
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
     actor.dialogue.keep_hooks(after)

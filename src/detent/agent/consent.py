@@ -10,12 +10,11 @@ import msgspec
 from msgspec import UNSET
 
 from detent.agent.actor import Actor
-from detent.agent.classifier import classify
-from detent.agent.permissions import AskUser, Classify, Permit, Refuse
+from detent.agent.permissions import AskUser, By, Call, Classify, Permit, Refuse
 from detent.agent.session import Question, Reply
 from detent.agent.tools import Tool
 from detent.events import PermissionDenied, PermissionRequest
-from detent.outcome import Allow, Ask, Deny, Outcome
+from detent.outcome import Allow, Deny, Outcome
 from detent.sources import Scope
 from detent.visibility import Form, Reader, for_reader
 
@@ -26,6 +25,7 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     """The call may run, with these arguments."""
 
     arguments: dict[str, Any]
+    #: What hooks on the way have to say to the model.
     texts: tuple[str, ...] = ()
 
 
@@ -39,7 +39,19 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     interrupts: bool = False
 
 
-async def permit(actor: Actor, tool: Tool, call_id: str, given: dict[str, Any], pre: Outcome) -> Consent | Refusal:
+class Wish(msgspec.Struct, frozen=True):
+    """A call that somebody must decide about."""
+
+    tool: Tool
+    id: str
+    arguments: dict[str, Any]
+
+    def at(self, cwd: str) -> Call:
+        """Describe it for the rules."""
+        return Call.of(self.tool, self.arguments, cwd)
+
+
+async def permit(actor: Actor, wish: Wish, pre: Outcome) -> Consent | Refusal:
     """Decide about a call on the input that hooks left it with.
 
     Law: a hook's denial stands in every mode; a hook's allow spares the question and nothing else, so deny and ask
@@ -47,19 +59,20 @@ async def permit(actor: Actor, tool: Tool, call_id: str, given: dict[str, Any], 
     """
     if isinstance(pre.decision, Deny):
         return _denied_by_hook(pre)
-    arguments = _rewritten(actor, tool, given, pre.updated_input, "PreToolUse")
-    if isinstance(arguments, Refusal):
-        return arguments
-    verdict = actor.judge(tool, arguments, pre.decision)
+    rewritten = _rewritten(actor, wish, pre.updated_input, "PreToolUse")
+    if isinstance(rewritten, Refusal):
+        return rewritten
+    call = rewritten.at(actor.bench.cwd)
+    verdict = actor.session.permissions.decide(call, pre.decision, actor.mode)
     match verdict:
         case Permit():
-            return Consent(arguments=arguments)
+            return Consent(arguments=rewritten.arguments)
         case Refuse(text=text):
             return Refusal(text=text)
         case Classify():
-            return await _classified(actor, tool, call_id, arguments)
+            return await _classified(actor, rewritten)
         case AskUser():
-            return await _asked(actor, tool, call_id, arguments, verdict, pre)
+            return await _asked(actor, rewritten, verdict, pre)
     assert_never(verdict)
 
 
@@ -72,79 +85,76 @@ def _denied_by_hook(pre: Outcome) -> Refusal:
     return Refusal(text=text)
 
 
-def _rewritten(
-    actor: Actor, tool: Tool, given: dict[str, Any], update: Mapping[str, Any] | None, event: str
-) -> dict[str, Any] | Refusal:
+def _rewritten(actor: Actor, wish: Wish, update: Mapping[str, Any] | None, event: str) -> Wish | Refusal:
     """Check a hook's rewrite of the input as if the model had written it."""
     if update is None:
-        return given
+        return wish
+    tool = wish.tool
     problem = tool.problem(dict(update))
     if problem is not None:
         return Refusal(
             text=f"{event} hook for {tool.name} returned updatedInput that failed schema validation: {problem}. The "
             "tool input from the model was valid; the hook's rewrite of it was not."
         )
-    return tool.normalise(dict(update), actor.bench.cwd, actor.session.home)
+    return Wish(tool, wish.id, tool.normalise(dict(update), actor.bench.cwd, actor.session.home))
 
 
 # ── asking ──────────────────────────────────────────────────────────────────
 
 
-async def _asked(
-    actor: Actor, tool: Tool, call_id: str, arguments: dict[str, Any], verdict: AskUser, pre: Outcome
-) -> Consent | Refusal:
+async def _asked(actor: Actor, wish: Wish, verdict: AskUser, pre: Outcome) -> Consent | Refusal:
     """Let PermissionRequest hooks answer, then the person; nobody to ask is a denial."""
-    person = actor.session.person.permit
-    by_hook = isinstance(pre.decision, Ask)
-    if by_hook and person is None:
-        return Refusal(text=pre.reason or verdict.reason)
+    session = actor.session
+    if verdict.by is By.HOOK and session.person.permit is None:
+        return Refusal(text=verdict.reason)
     outcome = await actor.fire(
         actor.event(
             PermissionRequest,
-            tool_name=tool.name,
-            tool_input=arguments,
+            tool_name=wish.tool.name,
+            tool_input=wish.arguments,
             permission_suggestions=list(verdict.suggestions) if verdict.suggestions else UNSET,
-            mcp_server=actor.session.server_of(tool.name) or UNSET,
+            mcp_server=session.server_of(wish.tool.name) or UNSET,
         )
     )
-    texts = tuple(actor.dialogue.keep_hooks(outcome, call_id))
+    texts = tuple(actor.dialogue.keep_hooks(outcome, wish.id))
     match outcome.decision:
         case Deny(reason=reason, interrupt=interrupt):
             return Refusal(text=reason, texts=texts, interrupts=interrupt)
         case Allow():
-            return _allowed(actor, tool, arguments, outcome, texts)
-    if person is None:
+            allowed = _allowed(actor, wish, outcome, texts)
+            if not isinstance(allowed, AskUser):
+                return allowed
+            verdict = allowed
+    if session.person.permit is None:
         return Refusal(text=verdict.reason, texts=texts)
-    question = Question(
-        tool_name=tool.name,
-        tool_input=arguments,
-        tool_use_id=call_id,
-        reason=_question_text(pre, verdict),
+    reply = await _noticed(actor, _question(actor, wish, verdict, pre))
+    return _replied(actor, wish, reply, texts)
+
+
+def _allowed(actor: Actor, wish: Wish, outcome: Outcome, texts: tuple[str, ...]) -> Consent | Refusal | AskUser:
+    """A hook said yes: deny and ask rules are above it, also over its rewrite; its updates count from now on."""
+    rewritten = _rewritten(actor, wish, outcome.updated_input, "PermissionRequest")
+    if isinstance(rewritten, Refusal):
+        return rewritten
+    held = actor.session.permissions.guard(rewritten.at(actor.bench.cwd))
+    if isinstance(held, Refuse):
+        return Refusal(text=held.text, texts=texts)
+    if held is not None:
+        return held
+    actor.session.update_permissions(outcome.fields.get("updated_permissions", ()))
+    return Consent(arguments=rewritten.arguments, texts=texts)
+
+
+def _question(actor: Actor, wish: Wish, verdict: AskUser, pre: Outcome) -> Question:
+    asked = [message.text for message in for_reader(pre, Reader.USER) if message.form is Form.QUESTION]
+    return Question(
+        tool_name=wish.tool.name,
+        tool_input=wish.arguments,
+        tool_use_id=wish.id,
+        reason="\n".join(asked) or verdict.reason,
         suggestions=verdict.suggestions,
         agent_id=actor.identity.agent_id if actor.identity is not None else None,
     )
-    reply = await _noticed(actor, question)
-    return _replied(actor, tool, arguments, reply, texts)
-
-
-def _question_text(pre: Outcome, verdict: AskUser) -> str | None:
-    asked = [message.text for message in for_reader(pre, Reader.USER) if message.form is Form.QUESTION]
-    return "\n".join(asked) or verdict.reason
-
-
-def _allowed(
-    actor: Actor, tool: Tool, arguments: dict[str, Any], outcome: Outcome, texts: tuple[str, ...]
-) -> Consent | Refusal:
-    """A hook said yes: its rewrite is held against the rules once more, its updates count from now on."""
-    rewritten = _rewritten(actor, tool, arguments, outcome.updated_input, "PermissionRequest")
-    if isinstance(rewritten, Refusal):
-        return rewritten
-    if rewritten is not arguments:
-        again = actor.judge(tool, rewritten, Allow())
-        if isinstance(again, Refuse):
-            return Refusal(text=again.text, texts=texts)
-    actor.session.update_permissions(outcome.fields.get("updated_permissions", ()))
-    return Consent(arguments=rewritten, texts=texts)
 
 
 async def _noticed(actor: Actor, question: Question) -> Reply:
@@ -163,39 +173,37 @@ async def _noticed(actor: Actor, question: Question) -> Reply:
         waiting.cancel()
 
 
-def _replied(
-    actor: Actor, tool: Tool, arguments: dict[str, Any], reply: Reply, texts: tuple[str, ...]
-) -> Consent | Refusal:
+def _replied(actor: Actor, wish: Wish, reply: Reply, texts: tuple[str, ...]) -> Consent | Refusal:
     if not reply.allow:
         text = reply.message or "The user does not want this tool call to be carried out."
         return Refusal(text=text, texts=texts, interrupts=reply.interrupt)
     actor.session.update_permissions(reply.updated_permissions)
-    if reply.updated_input is None or dict(reply.updated_input) == arguments:
-        return Consent(arguments=arguments, texts=texts)
-    problem = tool.problem(dict(reply.updated_input))
+    if reply.updated_input is None or dict(reply.updated_input) == wish.arguments:
+        return Consent(arguments=wish.arguments, texts=texts)
+    tool, update = wish.tool, dict(reply.updated_input)
+    problem = tool.problem(update)
     if problem is not None:
         return Refusal(text=f"The host changed the input of {tool.name}, and it does not fit: {problem}", texts=texts)
-    return Consent(
-        arguments=tool.normalise(dict(reply.updated_input), actor.bench.cwd, actor.session.home), texts=texts
-    )
+    return Consent(arguments=tool.normalise(update, actor.bench.cwd, actor.session.home), texts=texts)
 
 
-async def _classified(actor: Actor, tool: Tool, call_id: str, arguments: dict[str, Any]) -> Consent | Refusal:
+async def _classified(actor: Actor, wish: Wish) -> Consent | Refusal:
     """Let auto mode's classifier decide; a denial goes to PermissionDenied hooks, which may let the model retry."""
-    reason = await classify(actor, tool, arguments)
-    if reason is None:
-        return Consent(arguments=arguments)
+    verdict = await actor.session.permissions.classify(wish.at(actor.bench.cwd))
+    if isinstance(verdict, Permit):
+        return Consent(arguments=wish.arguments)
     outcome = await actor.fire(
         actor.event(
             PermissionDenied,
-            tool_name=tool.name,
-            tool_input=arguments,
-            tool_use_id=call_id,
-            reason=reason,
-            mcp_server=actor.session.server_of(tool.name) or UNSET,
+            tool_name=wish.tool.name,
+            tool_input=wish.arguments,
+            tool_use_id=wish.id,
+            reason=verdict.text,
+            mcp_server=actor.session.server_of(wish.tool.name) or UNSET,
         )
     )
-    texts = actor.dialogue.keep_hooks(outcome, call_id)
+    texts = actor.dialogue.keep_hooks(outcome, wish.id)
     if outcome.fields.get("retry"):
         texts.append(RETRY)
-    return Refusal(text=f"Permission for this action was denied in auto mode. Reason: {reason}", texts=tuple(texts))
+    text = f"Permission for this action was denied in auto mode. Reason: {verdict.text}"
+    return Refusal(text=text, texts=tuple(texts))

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from detent.agent.actor import Actor
-from detent.agent.consent import Consent, Refusal, permit
+from detent.agent.actor import Actor, Caller, calling
+from detent.agent.consent import Consent, Refusal, Wish, permit
 from detent.agent.surroundings import after_tool
 from detent.agent.tools import Tool, ToolResult, failed, never_ran, unknown_tool
 from detent.agent.transcript import Call
@@ -19,7 +19,6 @@ from detent.agent.updates import ToolEnded
 from detent.events import PostToolUse, PostToolUseFailure, PreToolUse
 from detent.model import Block
 from detent.outcome import Defer, Outcome, Stop
-from detent.visibility import Form, Reader, for_reader
 
 NOT_RUN = "The tool was not run: a hook stopped the turn before it."
 #: An error text for hooks is cut in the middle when it is longer.
@@ -47,7 +46,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
     problem = tool.problem(arguments)
     if problem is None:
         arguments = tool.normalise(arguments, actor.bench.cwd, actor.session.home)
-        problem = await tool.object_to(arguments, actor.bench)
+        problem = tool.objection(arguments) if tool.objection is not None else None
     if problem is not None:
         return _without_running(actor, call, never_ran(problem))
 
@@ -56,7 +55,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
     texts = actor.dialogue.keep_hooks(pre, call["id"], about)
     if isinstance(pre.decision, Defer):
         return Handled(call=call, block=None)
-    consent = await permit(actor, tool, call["id"], arguments, pre)
+    consent = await permit(actor, Wish(tool, call["id"], arguments), pre)
     if isinstance(consent, Refusal):
         return _refused(actor, call, consent, (*texts, *consent.texts), pre.stop)
     if pre.stop is not None:
@@ -81,7 +80,7 @@ async def _run(actor: Actor, tool: Tool, call: Block, consent: Consent, texts: l
 
 
 async def _carry_out(actor: Actor, tool: Tool, arguments: dict[str, Any], call_id: str) -> ToolResult:
-    actor.bench.call_id = call_id
+    calling.set(Caller(actor, call_id))
     try:
         return await tool.run(arguments, actor.bench)
     except asyncio.CancelledError:
@@ -179,9 +178,3 @@ def _rewritten(
     text = tool.render(post.updated_output)
     actor.dialogue.transcript.replace_result(call["id"], text)
     return {**block, "content": text}, ToolResult(post.updated_output, text)
-
-
-def denial_text(outcome: Outcome) -> str:
-    """Join what a denial says to the model."""
-    said = [message.text for message in for_reader(outcome, Reader.MODEL) if message.form is Form.TOOL_ERROR]
-    return "\n".join(said)

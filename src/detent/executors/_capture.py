@@ -10,8 +10,6 @@ from detent.executors._pipes import STDERR, STDOUT
 
 #: So many reads keep their place in the merged output; a screen shows no more, and a flood costs no memory.
 _ORDERED_READS = 256
-#: Above this many bytes copies of what was kept begin to matter.
-_LARGE = 1024 * 1024
 
 
 class Captured(msgspec.Struct, frozen=True):
@@ -48,49 +46,22 @@ class Output(msgspec.Struct, frozen=True):
 class _Head:
     """The first bytes of a stream, up to a limit."""
 
-    __slots__ = ("kept", "limit", "_large", "_parts", "total")
+    __slots__ = ("_kept", "_limit", "total")
 
     def __init__(self, limit: int) -> None:
-        self.limit = limit
         self.total = 0
-        self.kept = 0
-        self._parts: list[bytes] = []
-        self._large: io.BytesIO | None = None
+        self._limit = limit
+        # getvalue() hands out the buffer itself: neither a list to join nor a bytearray to copy doubles the memory.
+        self._kept = io.BytesIO()
 
     def add(self, chunk: bytes) -> None:
-        room = self.limit - self.kept
+        room = self._limit - self.total
         self.total += len(chunk)
-        if room <= 0:
-            return
-        if len(chunk) > room:
-            chunk = chunk[:room]
-        self.kept += len(chunk)
-        if self._large is not None:
-            self._large.write(chunk)
-            return
-        self._parts.append(chunk)
-        if self.kept > _LARGE:
-            self._large = self._merge()
+        if room > 0:
+            self._kept.write(chunk if len(chunk) <= room else chunk[:room])
 
-    def _merge(self) -> io.BytesIO:
-        """Make one buffer of the full size: growing it step by step leaves holes of several times its size."""
-        large = io.BytesIO()
-        large.seek(self.limit - 1)
-        large.write(b"\0")
-        large.seek(0)
-        large.writelines(self._parts)
-        self._parts.clear()
-        return large
-
-    def so_far(self) -> Captured:
-        data = b"".join(self._parts) if self._large is None else bytes(self._large.getbuffer()[: self.kept])
-        return Captured(data, self.total)
-
-    def final(self) -> Captured:
-        if self._large is None:
-            return self.so_far()
-        self._large.truncate(self.kept)
-        return Captured(self._large.getvalue(), self.total)  # the buffer itself, not a copy
+    def captured(self) -> Captured:
+        return Captured(self._kept.getvalue(), self.total)
 
 
 class Capture:
@@ -111,19 +82,13 @@ class Capture:
         if len(self._reads) < _ORDERED_READS:
             self._reads.append((stream, len(chunk)))
 
-    def stdout(self) -> Captured:
-        """Say what came on stdout so far."""
-        return self._heads[STDOUT].so_far() if STDOUT in self._heads else _NOTHING
+    def captured(self, stream: int) -> Captured:
+        """Say what came on one stream so far."""
+        return self._heads[stream].captured() if stream in self._heads else _NOTHING
 
-    def so_far(self) -> Output:
+    def output(self) -> Output:
         """Say what came on both streams so far."""
-        streams = [self._heads[n].so_far() if n in self._heads else _NOTHING for n in (STDOUT, STDERR)]
-        return Output(*streams, tuple(self._reads))
-
-    def final(self) -> Output:
-        """Say what came on both streams, now that no more will; nothing may be added afterwards."""
-        streams = [self._heads[n].final() if n in self._heads else _NOTHING for n in (STDOUT, STDERR)]
-        return Output(*streams, tuple(self._reads))
+        return Output(self.captured(STDOUT), self.captured(STDERR), tuple(self._reads))
 
 
 _NOTHING = Captured(b"", 0)

@@ -153,7 +153,7 @@ class Process:
     @property
     def output(self) -> Output:
         """Say what the process printed so far."""
-        return self._capture.so_far()
+        return self._capture.output()
 
     def expire_after(self, seconds: float | None) -> None:
         """Set the time limit anew, from now on; None takes it away. It holds whether or not anyone waits."""
@@ -175,7 +175,7 @@ class Process:
         self._line_waiters += 1
         try:
             while True:
-                stdout = self._capture.stdout()
+                stdout = self._capture.captured(STDOUT)
                 line, newline, _ = stdout.data.lstrip().partition(b"\n")
                 if self._expired is not None or stdout.total > _FIRST_LINE:
                     return None
@@ -353,7 +353,7 @@ class Process:
             self._close_output(STDOUT)
             self._close_output(STDERR)
         status = Unknown() if self._status is None else self._status
-        self._ended = Exit(status, self._capture.final(), self._seconds)
+        self._ended = Exit(status, self._capture.output(), self._seconds)
         self._notify()
 
     def _close_stdin(self) -> None:

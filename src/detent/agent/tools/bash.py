@@ -35,7 +35,7 @@ async def run(arguments: Input, bench: Bench) -> ToolResult:
     moved = os.path.join(bench.folder, f"cwd-{secrets.token_hex(8)}")
     os.makedirs(bench.folder, mode=0o700, exist_ok=True)
     # An EXIT trap, so that `cd x; exit 3` moves too.
-    trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT\n"
+    trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT; "
     limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
     try:
         ended = await bench.shells.run(
@@ -59,7 +59,7 @@ def _command(shell: str, script: str, bench: Bench) -> Command:
 
 
 def _eval(command: str) -> str:
-    # eval: a syntax error in the command must not keep the lines around it from running.
+    # eval, all on one line: a syntax error stays inside of the command, and its line numbers are the command's own.
     return f"eval {shlex.quote(command)}"
 
 

@@ -40,13 +40,13 @@ class EnvFiles:
         self._checked: dict[str, Checked] = {}
 
     async def prelude(self, shell: str, cwd: str, env: Mapping[str, str]) -> str:
-        """Write the lines that read every usable file, in hook order; they print nothing and stay where they are."""
+        """Write what reads every usable file, in hook order; it prints nothing and stays where it is."""
         lines = []
         for hook, path in self._files():
             if await self._usable(hook, path, Command(argv=(shell,), cwd=cwd, env=env)):
                 lines.append(f". {shlex.quote(path)} </dev/null >/dev/null 2>&1")
         # Variables are wanted of the files, not shell options or another directory.
-        return "\n".join([*lines, "set +efuvx", f"cd {shlex.quote(cwd)}", ""]) if lines else ""
+        return "; ".join([*lines, "set +efuvx", f"cd {shlex.quote(cwd)}", ""]) if lines else ""
 
     async def _usable(self, hook: str, path: str, shell: Command) -> bool:
         try:

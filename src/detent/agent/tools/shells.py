@@ -87,7 +87,7 @@ class Shells:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         output = os.path.join(folder, f"{name}.output")
         os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1\n{command.argv[-1]}")
+        argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1; {command.argv[-1]}")
         process = start(msgspec.structs.replace(command, argv=argv))
         if isinstance(process, NotStarted):
             os.unlink(output)

@@ -1,0 +1,439 @@
+"""Commands of a shell text -> statements: what prints, what leaves, what reads stdin, what starts something else."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from detent.lint.programs import jq, shell_words
+from detent.lint.programs.blocks import moved, points, redirected
+from detent.lint.programs.ir import (
+    Call,
+    Eat,
+    Encoded,
+    FieldRead,
+    Hole,
+    Inner,
+    Language,
+    Leave,
+    Object,
+    Place,
+    Program,
+    Say,
+    Stdin,
+    Stmt,
+    Stream,
+    Text,
+    Value,
+    Within,
+    text,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from detent.lint.programs.shell import Reader
+
+Words = Sequence[Text]
+
+#: Programs that print a changed form of what they read.
+_FILTERS = frozenset(
+    ["awk", "cut", "egrep", "fgrep", "fold", "grep", "head", "rev", "sed", "sort", "tail", "tee", "tr", "uniq", "wc"]
+)
+_PATH_TOOLS = frozenset(["basename", "dirname", "realpath", "readlink"])
+_SILENT = frozenset(
+    [":", "true", "false", "shift", "trap", "cd", "pushd", "popd", "return", "break", "continue", "umask", "wait"]
+    + ["mkdir", "touch", "rm", "sleep", "unset", "shopt", "hash", "chmod", "ulimit", "getopts", "test", "[", "command"]
+    + ["which", "type", "alias", "disown"]
+)
+_PREFIXES = frozenset(["command", "builtin", "exec", "env", "nohup", "time", "sudo", "timeout", "nice"])
+_INLINE_CODE = {"-c": ("python", "python3"), "-e": ("node", "bun"), "--eval": ("node", "bun"), "-p": ("node",)}
+_PRINTF = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z%])")
+_REDIRECT_AWAY = ("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2")
+
+
+def command(reader: Reader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
+    """Read a simple command with its redirections."""
+    own = [child for child in node.children if child.type.endswith("_redirect")]
+    every = [*own, *redirects]
+    return with_redirects(reader, every, lambda: _plain(reader, node, every))
+
+
+def with_redirects(reader: Reader, redirects: Sequence[Node], body: Callable[[], list[Stmt]]) -> list[Stmt]:
+    """Read something whose streams are turned elsewhere."""
+    out, err = Stream.OUT, Stream.ERR
+    kind, value = reader.input.kind, reader.input.text
+    for node in redirects:
+        if node.type == "heredoc_redirect":
+            inner = next((child for child in node.children if child.type == "heredoc_body"), None)
+            kind, value = Stdin.HERE, _heredoc(reader, node, inner)
+            for more in node.children_by_field_name("redirect"):
+                out, err, kind, value = _file_redirect(reader, more, (out, err), (kind, value))
+        elif node.type == "herestring_redirect":
+            kind, value = Stdin.HERE, text(*(reader.word(child) for child in node.children if child.is_named), "\n")
+        else:
+            out, err, kind, value = _file_redirect(reader, node, (out, err), (kind, value))
+    return list(redirected(tuple(reader.reading(kind, value, body)), out, err))
+
+
+def _heredoc(reader: Reader, node: Node, body: Node | None) -> Text:
+    start = next((reader.source(child) for child in node.children if child.type == "heredoc_start"), "")
+    if body is None:
+        return Text()
+    if start[:1] in ("'", '"', "\\"):
+        return text(reader.source(body))
+    return shell_words.word(reader, body)
+
+
+def _file_redirect(
+    reader: Reader, node: Node, streams: tuple[Stream, Stream], stdin: tuple[Stdin, Text]
+) -> tuple[Stream, Stream, Stdin, Text]:
+    out, err = streams
+    descriptor = next((reader.source(child) for child in node.children if child.type == "file_descriptor"), "")
+    operator = next((child.type for child in node.children if not child.is_named), "")
+    targets = node.children_by_field_name("destination")
+    target = reader.word(targets[0]).known if targets else ""
+    if operator.startswith("<"):
+        return out, err, *((Stdin.FILE, text(Hole())) if target != "/dev/stdin" else stdin)
+    goal = {"2": err, "/dev/stderr": err, "1": out, "/dev/stdout": out}.get(target, Stream.AWAY)
+    if operator in ("&>", "&>>") or (operator == ">&" and not descriptor and not target.isdigit()):
+        return goal, goal, *stdin
+    if descriptor == "2":
+        return out, goal, *stdin
+    return (goal if descriptor in ("", "1") else out), err, *stdin
+
+
+def _plain(reader: Reader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
+    """Read a command's words; what happens in substitutions comes first."""
+    skipped = ("file_redirect", "herestring_redirect", "heredoc_redirect")
+    assignments = [child for child in node.children if child.type == "variable_assignment"]
+    parts = [child for child in node.children if child.type not in (*skipped, "variable_assignment")]
+    for redirect in redirects:
+        if redirect.type == "heredoc_redirect":
+            parts += redirect.children_by_field_name("argument")
+    before = [stmt for part in (*assignments, *parts) for stmt in shell_words.substitutions(reader, part)]
+    if node.type == "test_command" or not parts:
+        return before
+    words = [reader.word(part) for part in parts]
+    return [*before, *run(reader, words, reader.place(node))]
+
+
+def run(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    """Read a command by its name."""
+    first = words[0].constant if words else None
+    name = first.rsplit("/", 1)[-1] if first else ""
+    if name in _BUILTINS:
+        return _BUILTINS[name](reader, words, place)
+    inlined = reader.inline(name, words[1:]) if name else None
+    if inlined is not None:
+        return inlined
+    if name in _PREFIXES and len(words) > 1:
+        return _prefixed(reader, name, words, place)
+    code = _inline_code(name, words)
+    if code is not None:
+        return _child(reader, words, code, place, from_stdin=False)
+    if _reads_program(reader, name, words):
+        return _child(reader, words, (name, reader.input.text), place, from_stdin=True)
+    if name in _FILTERS:
+        return _filter(reader, name, words, place)
+    if name in _PATH_TOOLS:
+        return [Say(place, Stream.OUT, _path_tool(reader, name, words))]
+    if name in _SILENT:
+        return []
+    return [Call(place, tuple(words), reader.input.kind)]
+
+
+def _prefixed(reader: Reader, name: str, words: Words, place: Place) -> list[Stmt]:
+    """Take off `exec`, `env X=1`, `timeout 5` and the like."""
+    rest = list(words[1:])
+    while rest and ((known := rest[0].known).startswith("-") or (name == "env" and "=" in known)):
+        if name == "command" and known in ("-v", "-V"):
+            return []
+        rest.pop(0)
+    if name == "timeout" and rest:
+        rest.pop(0)
+    if not rest:
+        return []
+    found = run(reader, rest, place)
+    return [*found, Leave(place, None)] if name == "exec" else found
+
+
+# ── builtins ────────────────────────────────────────────────────────────────
+
+
+def _exit(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    code = words[1].constant if len(words) > 1 else None
+    if len(words) > 1 and code is None:
+        choices = [choice for hole in words[1].holes for choice in hole.choices]
+        code = choices[0] if len(set(choices)) == 1 and len(words[1].parts) == 1 else None
+    return [Leave(place, int(code) % 256 if code is not None and code.lstrip("-").isdigit() else None)]
+
+
+def _echo(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    rest = list(words[1:])
+    newline = "\n"
+    while rest and re.fullmatch(r"-[neE]+", rest[0].constant or ""):
+        newline = "" if "n" in (rest.pop(0).constant or "") else newline
+    parts = [part for index, word in enumerate(rest) for part in ((" ", word) if index else (word,))]
+    return [Say(place, Stream.OUT, text(*parts, newline))]
+
+
+def _printf(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    rest = list(words[1:])
+    if len(rest) > 1 and rest[0].constant == "-v":
+        reader.assigned.add(rest[1].known)
+        reader.variables[rest[1].known] = text(Hole())
+        return []
+    form = rest[0].constant if rest else None
+    if form is None:
+        return [Say(place, Stream.OUT, text(Hole(frozenset(o for word in rest for o in word.origins))))]
+    return [Say(place, Stream.OUT, _formatted(form, rest[1:]))]
+
+
+def _formatted(form: str, arguments: Words) -> Text:
+    parts: list[str | Text | Hole] = []
+    waiting = list(arguments)
+    start = 0
+    for match in _PRINTF.finditer(form):
+        parts.append(_backslashes(form[start : match.start()]))
+        start = match.end()
+        if match[1] == "%":
+            parts.append("%")
+        elif waiting:
+            value = waiting.pop(0)
+            parts.append(Hole(value.origins, quoted=True) if match[1] == "q" else value)
+    parts.append(_backslashes(form[start:]))
+    return text(*parts)
+
+
+def _backslashes(part: str) -> str:
+    return part.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
+
+
+def _cat(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    files = [word for word in words[1:] if not word.known.startswith("-") or word.constant == "-"]
+    if files and any(word.constant not in ("-", "/dev/stdin") for word in files):
+        return [Say(place, Stream.OUT, text(Hole()))]
+    return [*_eats(reader, "cat", place), Say(place, Stream.OUT, reader.input.text)]
+
+
+def _read(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    names = [word.known for word in words[1:] if not word.known.startswith("-")]
+    for name in names or ["REPLY"]:
+        reader.assigned.add(name)
+        reader.variables[name] = text(Hole(reader.input.text.origins))
+    whole = any("d" in word.known for word in words[1:] if word.known.startswith("-"))
+    return _eats(reader, "read", place) if whole else []
+
+
+def _mapfile(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    names = [word.known for word in words[1:] if not word.known.startswith("-")]
+    for name in names[-1:]:
+        reader.assigned.add(name)
+        reader.variables[name] = text(Hole(reader.input.text.origins))
+    return _eats(reader, "mapfile", place)
+
+
+def _set(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    known = [word.known for word in words[1:]]
+    for index, word in enumerate(known):
+        if word == "-o" or re.fullmatch(r"-[a-z]*o", word):
+            reader.pipefail |= known[index + 1 : index + 2] == ["pipefail"]
+            reader.errexit |= known[index + 1 : index + 2] == ["errexit"]
+        if re.fullmatch(r"-[a-z]+", word) and "e" in word:
+            reader.errexit = True
+        elif re.fullmatch(r"\+[a-z]+", word) and "e" in word:
+            reader.errexit = False
+    return []
+
+
+def _include(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    reader.includes = True
+    return []
+
+
+def _export(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    reader.assigned.update(word.known.partition("=")[0] for word in words[1:])
+    return []
+
+
+def _jq(reader: Reader, words: Words, place: Place) -> list[Stmt]:
+    """Read jq: which fields of the event it looks at, and what it prints."""
+    asked = _JqCall(words[1:])
+    if asked.filter is None:
+        return [*_eats(reader, "jq", place, unless=asked.without_input), Say(place, Stream.OUT, text(Hole()))]
+    given = _given(reader, asked)
+    if "event" in given.origins:
+        for found in jq.field_paths(asked.filter):
+            reader.fields.append(FieldRead(place, found.path, found.fallback))
+    eaten = _eats(reader, "jq", place, unless=asked.without_input or bool(asked.files))
+    return [*eaten, Say(place, Stream.OUT, _jq_output(asked, given))]
+
+
+def _given(reader: Reader, asked: _JqCall) -> Hole:
+    """Tell what the filter's dot is."""
+    if asked.without_input or asked.files:
+        return Hole()
+    origins = reader.input.text.origins
+    if reader.input.text.parts and isinstance(reader.input.text.parts[0], str):
+        origins = frozenset()
+    return Hole(origins)
+
+
+def _jq_output(asked: _JqCall, given: Hole) -> Text:
+    assert asked.filter is not None
+    path = jq.single_path(asked.filter)
+    if path is not None:
+        return text(Hole(frozenset(".".join((origin, *path)) for origin in given.origins)), "\n")
+    value = jq.build(asked.filter, asked.variables, given)
+    if isinstance(value, Object):
+        return text(Encoded(value), "\n")
+    if isinstance(value, Text) and asked.raw:
+        return text(value, "\n")
+    if isinstance(value, Text):
+        return text(Encoded(value), "\n")
+    quoted = "@sh" in asked.filter or "@json" in asked.filter
+    return text(Hole(given.origins | frozenset(o for v in asked.variables.values() for o in _value_origins(v)), quoted=quoted))
+
+
+def _value_origins(value: Value) -> frozenset[str]:
+    return value.origins if isinstance(value, Text | Hole) else frozenset()
+
+
+class _JqCall:
+    """The options of one call of jq."""
+
+    def __init__(self, words: Words) -> None:
+        self.filter: str | None = None
+        self.files: list[Text] = []
+        self.variables: dict[str, Value] = {}
+        self.without_input = False
+        self.raw = False
+        rest = list(words)
+        seen = False
+        while rest:
+            word = rest.pop(0)
+            known = word.constant
+            if known in ("--arg", "--argjson", "--slurpfile", "--rawfile") and len(rest) > 1:
+                name, value = rest.pop(0).known, rest.pop(0)
+                self.variables[name] = value if known == "--arg" else Hole(value.origins)
+            elif known is not None and known.startswith("-") and len(known) > 1:
+                short = not known.startswith("--")
+                self.without_input |= (short and "n" in known) or known == "--null-input"
+                self.raw |= (short and bool(set(known) & {"r", "j"})) or known == "--raw-output"
+            elif not seen:
+                seen = True
+                self.filter = known
+            else:
+                self.files.append(word)
+
+
+_BUILTINS: dict[str, Callable[[Reader, Words, Place], list[Stmt]]] = {
+    "exit": _exit,
+    "echo": _echo,
+    "printf": _printf,
+    "cat": _cat,
+    "read": _read,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "set": _set,
+    "source": _include,
+    ".": _include,
+    "export": _export,
+    "jq": _jq,
+}
+
+
+# ── programs ────────────────────────────────────────────────────────────────
+
+
+def _eats(reader: Reader, name: str, place: Place, *, unless: bool = False) -> list[Stmt]:
+    return [Eat(place, name)] if reader.input.kind is Stdin.EVENT and not unless else []
+
+
+def _filter(reader: Reader, name: str, words: Words, place: Place) -> list[Stmt]:
+    """Read a program that passes on what it reads, in another form."""
+    operands = [word for word in words[1:] if not word.known.startswith("-")]
+    needs = 1 if name in ("awk", "egrep", "fgrep", "grep", "sed") else 0
+    from_files = len(operands) > needs and name not in ("tr", "tee")
+    if from_files:
+        origins = frozenset(origin for word in operands[needs:] for origin in word.origins)
+        return [Call(place, tuple(words), reader.input.kind), Say(place, Stream.OUT, text(Hole(origins)))]
+    said = Say(place, Stream.OUT, text(Hole(reader.input.text.origins)))
+    quiet = name.endswith("grep") and any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", w.known) for w in words[1:])
+    return [*_eats(reader, name, place), *([] if quiet else [said])]
+
+
+def _path_tool(reader: Reader, name: str, words: Words) -> Text:
+    operands = [word for word in words[1:] if not word.known.startswith("-")]
+    value = operands[0] if operands else Text()
+    if value.constant is None:
+        return text(Hole(value.origins), "\n")
+    change = {"basename": os.path.basename, "dirname": os.path.dirname}.get(name, os.path.normpath)
+    return text(change(value.constant), "\n")
+
+
+def _inline_code(name: str, words: Words) -> tuple[str, Text] | None:
+    """Find the program in `python3 -c '…'` and `node -e '…'`."""
+    for index, word in enumerate(words[1:-1], start=1):
+        known = word.constant
+        if known in _INLINE_CODE and re.sub(r"[\d.]+$", "", name) in {re.sub(r"\d", "", n) for n in _INLINE_CODE[known]}:
+            return name, words[index + 1]
+        if known is None or not known.startswith("-"):
+            return None
+    return None
+
+
+def _reads_program(reader: Reader, name: str, words: Words) -> bool:
+    """Tell whether an interpreter takes its program from a here-document."""
+    if reader.input.kind is not Stdin.HERE or not re.fullmatch(r"python[\d.]*|node|bash|sh", name):
+        return False
+    return all(word.known.startswith("-") for word in words[1:])
+
+
+def read_code(name: str, code: str, *, event: bool) -> Program | None:
+    """Read a program that stands inside of a shell text."""
+    from detent.lint.programs.javascript import read_javascript
+    from detent.lint.programs.python import read_python
+    from detent.lint.programs.shell import read_shell
+
+    if name.startswith("python"):
+        return read_python(code, event=event)
+    if name in ("node", "bun"):
+        return read_javascript(code, event=event)
+    return read_shell(code) if name in ("bash", "sh") else None
+
+
+def _child(
+    reader: Reader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool
+) -> list[Stmt]:
+    """Read a program inside of the shell text as a child that leaves only itself."""
+    name, source = code
+    known = source.constant
+    if known is None:
+        return [Call(place, tuple(words), reader.input.kind)]
+    program = read_code(name, known, event=not from_stdin and "event" in reader.input.text.origins)
+    if program is None or (not program.body and known.strip()):
+        return [Call(place, tuple(words), reader.input.kind)]
+    reader.fields += [replace(field, place=place) for field in program.fields]
+    reader.env += [replace(env, place=place) for env in program.env]
+    body = moved(program.body, place.line if from_stdin else place.line - 1)
+    if from_stdin or reader.input.kind is not Stdin.EVENT:
+        body = tuple(stmt for stmt in body if from_stdin or not isinstance(stmt, Eat))
+    if from_stdin:
+        eaten = [point.stmt for point in points(body) if isinstance(point.stmt, Eat)]
+        body = (*(replace(stmt, by=f"{name} <<") for stmt in eaten[:1]), *(s for s in body if not isinstance(s, Eat)))
+    return [Within(place, Inner.CHILD, body)]
+
+
+def language_of(name: str) -> Language | None:
+    """Tell which language an interpreter's programs are in."""
+    if re.fullmatch(r"(?:ba|da|z|k)?sh", name):
+        return Language.SHELL
+    if re.fullmatch(r"python[\d.]*|pypy[\d.]*", name):
+        return Language.PYTHON
+    return Language.JAVASCRIPT if name in ("node", "bun", "deno", "nodejs") else None

@@ -1,0 +1,43 @@
+"""A bench for tests, with everything in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from detent.agent.tools import TOOLS, Bench, ToolResult, bench_for
+from detent.diagnostics import Diagnostic
+
+
+def make_bench(
+    folder: Path, env_files: Sequence[tuple[str, str]] = (), notes: list[Diagnostic] | None = None, **env: str
+) -> Bench:
+    """Set up a bench in `folder/project`."""
+    project = folder / "project"
+    project.mkdir(exist_ok=True)
+    heard = notes if notes is not None else []
+    surroundings = {"PATH": os.environ["PATH"], "HOME": str(folder), **env}
+    return bench_for(str(project), surroundings, str(folder / "session"), lambda: env_files, heard.append)
+
+
+async def call_in(bench: Bench, tool: str, **arguments: Any) -> ToolResult:
+    """Call a tool as the loop does, without hooks and permissions."""
+    known = TOOLS[tool]
+    assert known.problem(arguments) is None
+    given = known.normalise(arguments, bench.cwd, bench.env["HOME"])
+    return await known.run(given, bench)
+
+
+def call(bench: Bench, tool: str, **arguments: Any) -> ToolResult:
+    """Call a tool, and end what it left."""
+
+    async def whole() -> ToolResult:
+        try:
+            return await call_in(bench, tool, **arguments)
+        finally:
+            await bench.shells.aclose()
+
+    return asyncio.run(whole())

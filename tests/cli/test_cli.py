@@ -1,0 +1,235 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import hooks_for, script, settings
+
+DETENT = [sys.executable, "-m", "detent.cli"]
+
+
+class Shell:
+    """A project, a home, and `detent` started in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self.home = folder / "home"
+        self.project.mkdir()
+        self.home.mkdir()
+
+    def __call__(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+        surroundings = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "DETENT_MANAGED_SETTINGS": str(self.home / "none"),
+            **env,
+        }
+        return subprocess.run(
+            [*DETENT, *args],
+            cwd=self.project,
+            env=surroundings,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def json(self, *args: str, **env: str) -> Any:
+        return json.loads(self(*args, "--json", **env).stdout)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+GUARD = hooks_for("PreToolUse", {"type": "command", "command": "echo not here >&2; exit 2"}, matcher="Bash")
+
+
+def test_help_and_version(shell: Shell) -> None:
+    assert shell("--version").stdout.startswith("detent ")
+    assert "fire" in shell("--help").stdout
+    assert shell().returncode == 1
+    wrong = shell("fier")
+    assert (wrong.returncode, "not a command" in wrong.stderr) == (1, True)
+    assert shell("fire", "--nope").returncode == 1
+
+
+@pytest.mark.req("R-360")
+def test_fire_tells_a_deny_from_the_handler_to_the_reader(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    done = shell("fire", "PreToolUse", "--tool", "Bash", "--input", '{"command": "rm -rf /"}')
+    assert done.returncode == 2
+    assert "exit 2" in done.stdout
+    assert "BLOCKED" in done.stdout
+    assert "model sees         PreToolUse:Bash hook error: [echo not here >&2; exit 2]: not here" in done.stdout
+    assert "~/.claude/settings.json:" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_fire_reads_an_event_from_stdin(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    event = {
+        "session_id": "s",
+        "transcript_path": str(shell.home / "t.jsonl"),
+        "cwd": str(shell.project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_use_id": "t",
+        "a_newer_field": 1,
+    }
+    assert shell("fire", stdin=json.dumps(event)).returncode == 2
+    broken = shell("fire", stdin="{")
+    assert (broken.returncode, "not valid JSON" in broken.stderr) == (1, True)
+    missing = shell("fire", stdin=json.dumps({**event, "tool_name": 7}))
+    assert "tool_name" in missing.stderr
+
+
+def test_fire_says_when_no_hook_checked_anything(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    done = shell("fire", "PreToolUse", "--tool", "Write")
+    assert done.returncode == 0
+    assert "skipped, matcher: `Bash` (exact names) does not match `Write`" in done.stdout
+    assert "PROCEED, no hook checked this" in done.stdout
+
+
+def test_fire_tells_broken_json_and_a_timeout(shell: Shell) -> None:
+    settings(
+        shell.home,
+        hooks_for(
+            "PreToolUse",
+            {"type": "command", "command": "echo '{bad}'"},
+            {"type": "command", "command": "sleep 9", "timeout": 0.2},
+        ),
+    )
+    done = shell("fire", "PreToolUse")
+    assert "[broken-json]" in done.stdout
+    assert "timed out at 0.2 s" in done.stdout
+    assert "PROCEED, no hook gave a verdict" in done.stdout
+
+
+@pytest.mark.req("R-366")
+def test_untrusted_hooks_are_skipped_loudly_until_trusted(shell: Shell) -> None:
+    script(shell.project / ".claude" / "hooks" / "g.sh", "exit 2")
+    settings(shell.project, hooks_for("PreToolUse", {"type": "command", "command": ".claude/hooks/g.sh"}))
+    before = shell("fire", "PreToolUse")
+    assert (before.returncode, "untrusted" in before.stderr, "untrusted" in before.stdout) == (0, True, True)
+    assert shell("fire", "PreToolUse", "--trust").returncode == 2
+    assert shell("fire", "PreToolUse", DETENT_TRUST="1").returncode == 2
+    assert shell("fire", "PreToolUse").returncode == 0
+    shown = shell("trust", "--show")
+    assert (shown.returncode, "+exit 2" in shown.stdout) == (2, True)
+    assert shell("trust", "--yes").returncode == 0
+    assert shell("fire", "PreToolUse").returncode == 2
+    script(shell.project / ".claude" / "hooks" / "g.sh", "exit 0 # weaker")
+    changed = shell("fire", "PreToolUse")
+    assert (changed.returncode, "changed since trusted" in changed.stdout) == (0, True)
+    assert "weaker" in shell("trust", "--show").stdout
+    assert shell("trust", "--revoke").returncode == 0
+    assert "untrusted" in shell("fire", "PreToolUse").stdout
+
+
+def test_trust_asks_a_person_or_nobody(shell: Shell) -> None:
+    settings(shell.project, GUARD)
+    done = shell("trust")
+    assert (done.returncode, "--yes" in done.stderr) == (1, True)
+
+
+@pytest.mark.req("R-357", "R-013")
+def test_list_shows_order_place_and_state(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    settings(shell.project, hooks_for("Stop", {"type": "command", "command": "true", "timeout": 5}))
+    out = shell("list").stdout
+    assert out.index("PreToolUse") < out.index("Stop")
+    assert "active, `Bash` (exact names)" in out
+    assert "off: untrusted" in out
+    assert "timeout 5 s" in out
+    rows = shell.json("list")["hooks"]
+    assert [(row["event"], row["scope"], row["state"]) for row in rows] == [
+        ("PreToolUse", "user", "active"),
+        ("Stop", "project", "untrusted"),
+    ]
+    assert shell("list").stdout == out
+
+
+def test_explain_follows_the_chain_without_running(shell: Shell) -> None:
+    settings(
+        shell.home,
+        {
+            "hooks": {
+                "PreToolUse": [
+                    {"matcher": "Bash", "hooks": [{"type": "command", "command": "touch ran"}]},
+                    {"matcher": "Write|Edit", "hooks": [{"type": "command", "command": "b"}]},
+                    {"matcher": "^Ba", "hooks": [{"type": "command", "command": "c", "if": "Bash(git *)"}]},
+                ],
+                "Stop": [{"hooks": [{"type": "command", "command": "d"}]}],
+            }
+        },
+    )
+    out = shell("explain", "PreToolUse", "--tool", "Bash", "--input", '{"command": "ls"}').stdout
+    assert "`Bash` (exact names) matches `Bash`" in out
+    assert "would run /bin/sh -c 'touch ran'" in out
+    assert "`Write|Edit` (exact names) does not match `Bash`" in out
+    assert "`Bash(git *)` does not match this call" in out
+    assert "it is for Stop" in out
+    assert not (shell.project / "ran").exists()
+    chains = shell.json("explain", "PreToolUse", "--tool", "Bash", "--input", '{"command": "git status"}')
+    assert [chain["would_run"] for chain in chains] == [True, False, True, False]
+
+
+@pytest.mark.req("R-034", "R-033", "R-029")
+def test_configuration_problems_are_on_stderr_and_stdout_stays_json(shell: Shell) -> None:
+    settings(shell.home, {"hooks": {"PreTool": [], "PreToolUse": [{"hooks": [{"type": "command"}]}]}})
+    done = shell("fire", "PreToolUse", "--json")
+    assert json.loads(done.stdout)["ran"] == []
+    assert "Did you mean PreToolUse?" in done.stderr
+    assert "settings.json:" in done.stderr
+
+
+def test_a_missing_settings_file_is_an_error(shell: Shell) -> None:
+    done = shell("fire", "Stop", "--settings", "nope.json")
+    assert (done.returncode, "nope.json" in done.stderr) == (1, True)
+
+
+def test_fire_writes_a_journal_and_can_leave_it(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    shell("fire", "PreToolUse", "--no-journal")
+    journal = shell.home / ".local" / "state" / "detent" / "journal.jsonl"
+    assert not journal.exists()
+    shell("fire", "PreToolUse")
+    assert [json.loads(line)["kind"] for line in journal.read_text().splitlines()] == ["run", "event"]
+
+
+def test_background_hooks_are_waited_for_and_shown(shell: Shell) -> None:
+    answer = '{"systemMessage": "late news"}'
+    settings(
+        shell.home, hooks_for("Stop", {"type": "command", "command": f"sleep 0.2; echo '{answer}'", "async": True})
+    )
+    done = shell("fire", "Stop")
+    assert "went to the background" in done.stdout
+    assert "late news" in done.stdout
+
+
+def test_terminal_escapes_of_a_hook_are_neutralised(shell: Shell) -> None:
+    settings(
+        shell.home, hooks_for("PreToolUse", {"type": "command", "command": r"printf '\033[2Jgone\007' >&2; exit 2"})
+    )
+    done = shell("fire", "PreToolUse")
+    assert "\x1b" not in done.stdout
+    assert "\x07" not in done.stdout
+    assert "␛[2Jgone" in done.stdout
+
+
+def test_colour_only_where_it_is_wanted(shell: Shell) -> None:
+    settings(shell.home, GUARD)
+    assert "\x1b[31m" in shell("fire", "PreToolUse", FORCE_COLOR="1").stdout
+    assert "\x1b" not in shell("fire", "PreToolUse", NO_COLOR="1").stdout

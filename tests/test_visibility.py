@@ -1,0 +1,150 @@
+"""Who sees what, clause by clause."""
+
+from __future__ import annotations
+
+import pytest
+
+from detent.aggregate import aggregate
+from detent.events import CATALOGUE
+from detent.interpret import interpret
+from detent.outcome import Outcome, Run, Timing
+from detent.replies import Exited, Failed, Failure, Reply, TimedOut
+from detent.visibility import Form, Message, Reader, for_reader, messages
+from support import command, event, exited, run_of, specific
+
+
+def outcome(name: str, *replies: Reply) -> Outcome:
+    moment = event(name)
+    runs = []
+    for number, reply in enumerate(replies):
+        handler = command(f"hook-{number}")
+        runs.append(Run(handler, reply, interpret(reply, handler, moment), Timing(0, 0)))
+    return aggregate(moment, runs)
+
+
+def texts(made: Outcome, reader: Reader) -> list[str]:
+    return [message.text for message in for_reader(made, reader)]
+
+
+@pytest.mark.req("R-201", "R-254", "R-275", "R-280", "R-198")
+def test_a_denied_call_is_a_tool_error_for_the_model_and_seen_by_the_user() -> None:
+    made = outcome("PreToolUse", exited(2, "", "no"))
+    text = "PreToolUse:Bash hook error: [hook-0]: no"
+    assert messages(made)[:2] == (
+        Message(Reader.MODEL, Form.TOOL_ERROR, text),
+        Message(Reader.USER, Form.BLOCKED, text),
+    )
+
+
+@pytest.mark.req("R-206", "R-266", "R-275")
+def test_a_blocked_prompt_is_told_to_the_user_alone() -> None:
+    made = outcome("UserPromptSubmit", exited(2, "", "no secrets"), exited(0, "context"))
+    assert texts(made, Reader.MODEL) == []
+    assert texts(made, Reader.USER) == ["UserPromptSubmit operation blocked by hook:\n[hook-0]: no secrets"]
+
+
+@pytest.mark.req("R-203", "R-262", "R-265")
+@pytest.mark.parametrize("name", ["PostToolUse", "PostToolUseFailure"])
+def test_feedback_after_a_tool_names_hook_and_command(name: str) -> None:
+    made = outcome(name, exited(0, {"decision": "block", "reason": "R"}))
+    assert texts(made, Reader.MODEL) == [f'{name}:Bash hook blocking error from command: "hook-0": R']
+
+
+@pytest.mark.req("R-268", "R-207", "R-208")
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
+def test_stop_feedback_is_labelled(name: str) -> None:
+    assert texts(outcome(name, exited(2, "", "go on")), Reader.MODEL) == ["Stop hook feedback:\n[hook-0]: go on"]
+
+
+@pytest.mark.req("R-284", "R-267", "R-333")
+def test_context_goes_to_the_model_alone_with_the_hooks_name() -> None:
+    one = exited(0, specific("PostToolUse", additionalContext="a"))
+    two = exited(0, specific("PostToolUse", additionalContext="b"))
+    made = outcome("PostToolUse", one, two)
+    assert texts(made, Reader.MODEL) == ["PostToolUse:Bash hook additional context: a\nb"]
+    assert texts(made, Reader.USER) == []
+
+
+@pytest.mark.req("R-285", "R-280")
+def test_plain_text_carries_the_matched_value_and_context_the_bare_event() -> None:
+    made = outcome("SessionStart", exited(0, "one"), exited(0, specific("SessionStart", additionalContext="c")))
+    assert texts(made, Reader.MODEL) == [
+        "SessionStart hook additional context: c",
+        "SessionStart:startup hook success: one",
+    ]
+
+
+@pytest.mark.req("R-232", "R-277")
+def test_a_hooks_message_goes_to_the_user_alone() -> None:
+    made = outcome("PreToolUse", exited(0, {"systemMessage": "careful"}))
+    assert texts(made, Reader.USER) == ["PreToolUse:Bash says: careful"]
+    assert texts(made, Reader.MODEL) == []
+
+
+@pytest.mark.req("R-229", "R-277")
+def test_the_stop_reason_goes_to_the_user() -> None:
+    made = outcome("PostToolUse", exited(0, {"continue": False, "stopReason": "enough"}))
+    assert texts(made, Reader.USER) == ["PostToolUse:Bash hook stopped continuation: enough"]
+
+
+@pytest.mark.req("R-283")
+def test_a_question_carries_reason_and_source() -> None:
+    ask = specific("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
+    assert texts(outcome("PreToolUse", exited(0, ask)), Reader.USER) == ["[settings] sure?"]
+
+
+@pytest.mark.req("R-282")
+def test_the_reason_of_an_allow_never_reaches_the_model() -> None:
+    allow = specific("PreToolUse", permissionDecision="allow", permissionDecisionReason="fine")
+    made = outcome("PreToolUse", exited(0, allow))
+    assert texts(made, Reader.MODEL) == texts(made, Reader.USER) == []
+    assert "PreToolUse:Bash allow: fine" in texts(made, Reader.DEBUG)
+
+
+@pytest.mark.req("R-276", "R-200")
+def test_a_failure_is_a_notice_with_its_first_line_and_all_of_it_in_the_log() -> None:
+    made = outcome("PreToolUse", exited(1, "", "first\nsecond"))
+    assert texts(made, Reader.USER) == ["PreToolUse:Bash hook error: Failed with non-blocking status code: first"]
+    assert any("second" in text for text in texts(made, Reader.DEBUG))
+
+
+@pytest.mark.req("R-287")
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+@pytest.mark.parametrize(
+    "reply", [exited(1, "", "x"), TimedOut(1.0), Failed(Failure.LAUNCH, "gone"), exited(0, "{bad}")]
+)
+def test_every_failure_is_visible_to_someone(name: str, reply: Reply) -> None:
+    made = outcome(name, reply)
+    seen = [
+        m for m in messages(made) if m.form in (Form.NOTICE, Form.BLOCKED, Form.TOOL_ERROR, Form.FEEDBACK, Form.NOTE)
+    ]
+    assert seen or made.fields
+
+
+@pytest.mark.req("R-278", "R-230", "R-286")
+def test_raw_stdout_is_in_the_verbose_view_unless_suppressed() -> None:
+    assert texts(outcome("PostToolUse", exited(0, "raw")), Reader.VERBOSE) == ["raw"]
+    made = outcome("PostToolUse", exited(0, {"suppressOutput": True, "systemMessage": "m"}))
+    assert texts(made, Reader.VERBOSE) == []
+    assert texts(made, Reader.DEBUG) == ["PostToolUse:Bash: output suppressed by the hook"]
+
+
+@pytest.mark.req("R-216")
+def test_stderr_at_exit_0_is_in_the_debug_log_only() -> None:
+    made = outcome("PreToolUse", Exited(0, b"", b"noise"))
+    assert [message.reader for message in messages(made)] == [Reader.DEBUG]
+
+
+@pytest.mark.req("R-214")
+def test_a_blocked_config_change_is_silent() -> None:
+    assert {message.reader for message in messages(outcome("ConfigChange", exited(2, "", "no")))} == {Reader.DEBUG}
+
+
+def test_an_ask_that_lost_to_a_deny_is_not_asked() -> None:
+    ask = exited(0, specific("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?"))
+    made = outcome("PreToolUse", ask, exited(2, "", "no"))
+    assert not [m for m in messages(made) if m.form is Form.QUESTION]
+
+
+def test_nothing_said_is_nothing_seen() -> None:
+    assert messages(aggregate(event("Stop"), [run_of(interpret(exited(0), command(), event("Stop")))])) == ()
