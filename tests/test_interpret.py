@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from detent.events import CATALOGUE, Exit2, Plain
 from detent.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
-from detent.interpret import canonical_model, interpret
+from detent.interpret import interpret
 from detent.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, Stop, Verdict
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
 from detent.sources import Scope, Source
+from detent.target import canonical_model
 from support import command, event, exited, failing_closed, specific
 
 ALL = sorted(CATALOGUE)

@@ -11,10 +11,10 @@ from detent.conditions import InvalidRule, NoMatch, Rule, Undecided, Where, pars
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import CATALOGUE, Event, EventRules
 from detent.handlers import Handler, Kind, MatcherGroup, OnFailure
-from detent.interpret import matched_value
 from detent.matchers import Matcher, MatchNothing, compile_matcher
 from detent.outcome import Skip, SkipReason
 from detent.sources import SETTINGS_SCOPES
+from detent.target import matched_value
 
 #: A static reason why a handler may not run, with its detail.
 Hold = tuple[SkipReason, str]

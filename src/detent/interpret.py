@@ -9,10 +9,11 @@ from typing import Any, assert_never
 import msgspec
 
 from detent.diagnostics import Diagnostic, Severity
-from detent.events import Event, EventRules, Exit2, Plain, Refusal, TargetForm
+from detent.events import Event, EventRules, Exit2, Plain, Refusal
 from detent.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
 from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
+from detent.target import hook_name, matched_value
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
 
 NO_STDERR = "No stderr output"
@@ -50,35 +51,6 @@ def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
         case NoAnswer(message=message):
             return _failure(handler, event, message, Ending.CANCELLED, "model-failed")
     assert_never(reply)
-
-
-def matched_value(event: Event) -> str | None:
-    """Tell the value that matchers of this event are compared with; None where there is no matcher."""
-    rules = event.rules
-    if rules.target is None:
-        return None
-    value = getattr(event, rules.target)
-    if not isinstance(value, str):
-        return None
-    if rules.target_form is TargetForm.BASENAME:
-        return value.rsplit("/", 1)[-1]
-    if rules.target_form is TargetForm.MODEL:
-        return canonical_model(value)
-    return value
-
-
-def canonical_model(name: str) -> str:
-    """Strip provider prefixes, dates and variants from a model name."""
-    name = name.rsplit("/", 1)[-1].rsplit("anthropic.", 1)[-1]
-    name = re.sub(r"\[[^\]]*\]$", "", name)
-    name = re.sub(r"(-v\d+)?(:\d+)?$", "", name)
-    return re.sub(r"[-@]\d{8}$", "", name)
-
-
-def hook_name(event: Event) -> str:
-    """Name the hook as messages do: `PreToolUse:Bash`, or the bare event."""
-    value = matched_value(event)
-    return f"{event.event_name}:{value}" if value else event.event_name
 
 
 # ── processes ───────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from detent.agent.prompts import BACKGROUND_NOTICE, reminder
 from detent.agent.session import Session
 from detent.agent.transcript import late_attachment
 from detent.background import Late
-from detent.interpret import hook_name
+from detent.target import hook_name
 
 
 def watch_background(session: Session) -> None:

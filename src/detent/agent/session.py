@@ -35,7 +35,7 @@ from detent.events import (
     StopFailure,
     SubagentStop,
 )
-from detent.interpret import canonical_model
+from detent.target import canonical_model
 from detent.mcp_values import Elicitation, Elicited
 from detent.outcome import Outcome
 from detent.session import HookSession

@@ -11,7 +11,7 @@ from detent.config import Loaded
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
-from detent.interpret import hook_name
+from detent.target import hook_name
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
 from detent.replies import Backgrounded, Exited, Failed, TimedOut
 from detent.sources import Source

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+_PROC = "/proc"
+
 
 class Group:
     """The processes of one group, by the pid of its leader."""
@@ -38,18 +40,18 @@ class Group:
 
 def _proc_is_ours() -> bool:
     try:
-        return os.readlink("/proc/self") == str(os.getpid())
+        return os.readlink(f"{_PROC}/self") == str(os.getpid())
     except OSError:  # not Linux, or not mounted
         return False
 
 
 def _all_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return [int(name) for name in os.listdir(_PROC) if name.isdecimal()]
 
 
 def _runs_in(pid: int, group: int) -> bool:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        with open(f"{_PROC}/{pid}/stat", "rb") as file:
             # "pid (name) state ppid pgrp …", and a name may hold spaces and parentheses
             state, _, pgrp, *_ = file.read().rpartition(b")")[2].split()
     except OSError:
