@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detent.aggregate import aggregate
-from detent.interpret import strictness
 from detent.outcome import (
     NO_OPINION,
     Allow,
@@ -23,6 +22,7 @@ from detent.outcome import (
     Outcome,
     Stop,
     Verdict,
+    strictness,
 )
 from support import event, run_of
 

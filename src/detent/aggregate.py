@@ -7,8 +7,21 @@ from typing import Any
 
 from detent.diagnostics import Diagnostic
 from detent.events import Event
-from detent.interpret import strictness
-from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Outcome, Run, Skip, Stop, Verdict
+from detent.outcome import (
+    NO_OPINION,
+    Allow,
+    Ask,
+    Block,
+    Decision,
+    Defer,
+    Deny,
+    Outcome,
+    Run,
+    Skip,
+    Stop,
+    Verdict,
+    strictness,
+)
 from detent.target import matched_value
 
 

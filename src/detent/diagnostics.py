@@ -68,7 +68,7 @@ CODES: dict[str, str] = {
     "plugin-unreadable": "An enabled plugin cannot be read.",
     "frontmatter": "The YAML frontmatter of a skill or agent cannot be read.",
     "duplicate-hooks-file": "A plugin's manifest names hooks/hooks.json, which is loaded anyway. It counts once.",
-    "setting-ignored": "A key has no effect where it stands: in an untrusted project file, or in the wrong kind of file.",
+    "setting-ignored": "A key has no effect where it stands: an untrusted project file, or the wrong kind of file.",
     "reloaded": "Settings files changed during the session and their hooks are in force now.",
     "reload-kept": "A changed settings file is broken. The last good hooks stay in force.",
     # running

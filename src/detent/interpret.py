@@ -11,7 +11,7 @@ import msgspec
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event, EventRules, Exit2, Plain, Refusal
 from detent.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
-from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict
+from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
 from detent.target import hook_name, matched_value
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
@@ -246,19 +246,6 @@ def _specific_decision(specific: dict[str, Any], event: Event) -> tuple[Decision
             reason = reason or BLOCKED
             return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason), rest
     return NO_OPINION, rest
-
-
-_STRICTNESS: tuple[type[Any], ...] = (type(NO_OPINION), Allow, Ask, Defer, Block, Deny)
-
-
-def strictness(decision: Decision) -> int:
-    """Rank decisions: deny and block over defer over ask over allow over no opinion."""
-    return _STRICTNESS.index(type(decision))
-
-
-def stricter(one: Decision, other: Decision) -> Decision:
-    """Keep the stricter of two decisions in one answer; the first one on a tie (R-303)."""
-    return other if strictness(other) > strictness(one) else one
 
 
 def _updated_output(taken: dict[str, Any], event: Event) -> Any:

@@ -52,6 +52,18 @@ Decision = NoOpinion | Allow | Ask | Defer | Deny | Block
 
 NO_OPINION = NoOpinion()
 
+_STRICTNESS: tuple[type[Any], ...] = (NoOpinion, Allow, Ask, Defer, Block, Deny)
+
+
+def strictness(decision: Decision) -> int:
+    """Rank decisions: deny and block over defer over ask over allow over no opinion."""
+    return _STRICTNESS.index(type(decision))
+
+
+def stricter(one: Decision, other: Decision) -> Decision:
+    """Keep the stricter of two decisions in one answer; the first one on a tie (R-303)."""
+    return other if strictness(other) > strictness(one) else one
+
 
 class Stop(msgspec.Struct, frozen=True):
     """The turn must end."""

@@ -187,6 +187,12 @@ def test_an_absent_file_is_no_fault(tmp_path: Path) -> None:
     assert read_tree(str(tmp_path / "file" / "none.json"), SOURCE) == (None, [])
 
 
+def test_a_path_that_no_file_can_have_is_reported() -> None:
+    tree, reports = read_tree("a\0b", SOURCE)
+    assert tree is None
+    assert [report.code for report in reports] == ["unreadable-file"]
+
+
 @pytest.mark.parametrize("odd", ["fifo", "directory", "huge", "locked"])
 def test_odd_files_are_reported_and_never_waited_for(tmp_path: Path, odd: str) -> None:
     path = tmp_path / "settings.json"

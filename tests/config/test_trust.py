@@ -511,6 +511,19 @@ def test_a_store_that_others_may_write_proves_nothing(world: World) -> None:
     assert "others may write it" in loaded.diagnostics[0].message
 
 
+@pytest.mark.parametrize("odd", ["folder-is-a-file", "store-is-a-fifo"])
+def test_a_store_that_cannot_be_used_is_an_error_and_trusts_nothing(world: World, odd: str) -> None:
+    lay_out(world)
+    if odd == "folder-is-a-file":
+        world.write("state", "")
+    else:
+        (world.root / "state").mkdir()
+        os.mkfifo(store(world).path)
+    assert runnable(stored(world)) == []
+    with pytest.raises(TrustError, match=r"trust\.json"):
+        accept(store(world), str(world.project), look(world).items)
+
+
 def test_revoking_forgets_one_project(world: World) -> None:
     lay_out(world)
     trust_all(world)

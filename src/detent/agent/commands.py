@@ -6,6 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 
 from detent.agent.actor import Actor
+from detent.agent.clearing import clear
 from detent.agent.compaction import Compacted, compact
 from detent.agent.switching import switch_model
 from detent.agent.tools import absolute
@@ -27,7 +28,7 @@ async def run_compact(actor: Actor, arguments: str) -> str:
 
 async def run_clear(actor: Actor, arguments: str) -> str:  # noqa: ARG001 - every command gets its arguments
     """Forget the conversation and begin a new one."""
-    await actor.session.clear()
+    await clear(actor)
     return "The conversation is cleared."
 
 
@@ -51,8 +52,10 @@ def add_directory(actor: Actor, path: str, source: str) -> str:
     directory = absolute(path, session.cwd, session.home)
     if not os.path.isdir(directory):
         return f"{directory} is not a directory."
-    if not session.add_directory(directory):
+    workspace = session.permissions.workspace
+    if directory == workspace.root or directory in workspace.added:
         return f"{directory} is there already."
+    session.permissions.add_directory(directory)
 
     def then(outcome: Outcome) -> None:
         if source == "slash_command":

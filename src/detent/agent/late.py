@@ -28,7 +28,8 @@ def deliver_late(actor: Actor) -> bool:
     """
     if not actor.is_main:
         return False
-    texts: list[str] = []
+    texts = list(actor.session.later_texts)
+    actor.session.later_texts.clear()
     woken: list[str] = []
     for late in actor.session.hooks.background.collect():
         name = hook_name(late.job.event)

@@ -9,7 +9,7 @@ from detent.agent.actor import Actor
 from detent.agent.instructions import Instruction, as_text
 from detent.agent.prompts import instructions_part, system_prompt
 from detent.agent.session import Session
-from detent.agent.updates import Titled
+from detent.agent.updates import Opened, Titled
 from detent.agent.voice import CACHE_LIFE
 from detent.events import InstructionsLoaded, SessionStart, Setup
 from detent.outcome import Outcome
@@ -37,7 +37,7 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     if isinstance(title, str) and source in _TITLED:
         entitle(actor, title)
     if outcome.fields.get("reload_skills"):
-        session.reload_components()
+        session.equip()
     first = outcome.fields.get("initial_user_message")
     return first if isinstance(first, str) and first else None
 
@@ -88,3 +88,17 @@ def first_system_prompt(session: Session, found: list[Instruction]) -> str:
     options = session.options
     parts = (instructions_part(as_text(found)), options.append_system_prompt or "")
     return system_prompt(session.cwd, session.voice.main_model, options.system_prompt, parts)
+
+
+def opened(session: Session) -> Opened:
+    """Describe the session to whoever listens."""
+    return Opened(
+        session_id=session.id,
+        cwd=session.cwd,
+        model=session.voice.main_model,
+        permission_mode=session.permissions.mode.value,
+        tools=tuple(session.tools),
+        mcp_servers=session.mcp_status,
+        agents=tuple(session.components.agents),
+        skills=tuple(session.components.skills),
+    )

@@ -15,14 +15,15 @@ from detent.agent.inbox import Inbox
 from detent.agent.instructions import Instructions
 from detent.agent.notes import notes
 from detent.agent.options import AgentOptions
-from detent.agent.permissions import Permissions
+from detent.agent.permissions import Mode, Permissions
 from detent.agent.tools import Tool
-from detent.agent.updates import Listener, Note, Update
+from detent.agent.updates import Listener, ModeChanged, Note, Update
 from detent.agent.voice import Voice
 from detent.diagnostics import Diagnostic
 from detent.events import (
     Event,
     InstructionsLoaded,
+    McpServer,
     ModeEvent,
     Notification,
     PermissionDenied,
@@ -125,7 +126,17 @@ class Session:
         #: Files that hooks asked to watch, besides the names in matchers.
         self.watch_paths: tuple[str, ...] = ()
         self.denials: list[Mapping[str, Any]] = []
+        #: What hooks left for the model's next request.
+        self.later_texts: list[str] = []
         self.listeners: list[Listener] = []
+        #: Configured MCP servers with their state: connected or failed.
+        self.mcp_status: tuple[tuple[str, str], ...] = ()
+        #: Where each MCP tool comes from.
+        self.servers_of_tools: dict[str, McpServer] = {}
+        #: Lists who and what works in the background, as Stop hooks read it.
+        self.background_tasks: Callable[[], list[dict[str, Any]]] = list
+        #: Reads agents and skills anew and offers the tools again.
+        self.equip: Callable[[], None] = lambda: None
         self._owned: set[asyncio.Task[Any]] = set()
 
     # ── events ──────────────────────────────────────────────────────────────
@@ -141,7 +152,7 @@ class Session:
         if by is not None:
             common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
         if issubclass(cls, ModeEvent):
-            common["permission_mode"] = self.permissions.mode
+            common["permission_mode"] = self.permissions.mode.value
         if issubclass(cls, _WITH_EFFORT) and self.prompt_id is not None and (effort := self.effort) is not None:
             common["effort"] = {"level": effort}
         return cls(**{**common, **fields})
@@ -178,6 +189,43 @@ class Session:
         level = env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
         return level if isinstance(level, str) and level else "medium"
 
+    @property
+    def home(self) -> str:
+        """Tell the user's home directory."""
+        return self.hooks.engine.host.home
+
+    @property
+    def config_dir(self) -> str:
+        """Tell where transcripts and user settings are."""
+        return self.hooks.loaded.locations.config_dir
+
+    def server_of(self, tool: str) -> McpServer | None:
+        """Tell which MCP server a tool comes from; None for the agent's own."""
+        return self.servers_of_tools.get(tool)
+
+    # ── permissions ─────────────────────────────────────────────────────────
+
+    def update_permissions(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Carry out what a hook or a person wants to be allowed from now on."""
+        if not entries:
+            return
+        mode = self.permissions.mode
+        self.permissions.update(entries)
+        self._tell_of_permissions(mode)
+
+    def set_mode(self, name: str) -> None:
+        """Go on in another permission mode."""
+        mode = self.permissions.mode
+        self.permissions.set_mode(name)
+        self._tell_of_permissions(mode)
+
+    def _tell_of_permissions(self, before: Mode) -> None:
+        found, self.permissions.notices[:] = list(self.permissions.notices), []
+        for diagnostic in found:
+            self.report(diagnostic)
+        if self.permissions.mode is not before:
+            self.tell(ModeChanged(self.permissions.mode.value))
+
     # ── listeners ───────────────────────────────────────────────────────────
 
     def tell(self, update: Update) -> None:
@@ -189,8 +237,14 @@ class Session:
         """Show a finding to the person."""
         self.tell(Note(str(diagnostic), level=diagnostic.severity.value, tag=diagnostic.code))
 
+    def complain(self, outcome: Outcome, text: str) -> None:
+        """Show what is wrong with the answer of a hook that was valid in itself."""
+        self.tell(Note(f"{outcome.hook_name} hook error: {text}", level="error", tag="notice"))
+
     def _tell_of_changes(self) -> None:
         found, self.hooks.notices[:] = list(self.hooks.notices), []
+        if any(diagnostic.code == "reloaded" for diagnostic in found):
+            self.permissions.reload(self.hooks.loaded.settings.permissions)
         for diagnostic in found:
             self.report(diagnostic)
 
@@ -226,8 +280,3 @@ def has_effort(model: str) -> bool:
         return False
     version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
     return version >= (4, 6) or (version == (4, 5) and "opus" in parts)
-
-
-def text_of(values: Sequence[str]) -> str:
-    """Join reasons as one text."""
-    return "\n".join(values)
