@@ -238,6 +238,20 @@ def test_going_back_to_an_earlier_version_is_a_change(world: World) -> None:
     assert runnable(stored(world)) == []
 
 
+def test_a_new_version_supersedes_the_old_one_from_any_directory(world: World) -> None:
+    (world.project / ".git").mkdir()
+    sub = world.project / "sub"
+    sub.mkdir()
+    world.write("project", hook("guard --strict"))
+    trust_all(world)
+    world.write("project", hook("guard --stricter"))
+    shown = review(stored(world, start=sub), str(sub))
+    assert isinstance(shown.items[0].state, Changed)
+    accept(store(world), shown.project, shown.pending)
+    world.write("project", hook("guard --strict"))
+    assert runnable(stored(world)) == []
+
+
 def test_two_hooks_are_trusted_one_by_one(world: World) -> None:
     world.write("project", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": n} for n in ("a", "b")]}]}})
     shown = look(world)
@@ -388,6 +402,23 @@ def test_a_relative_script_is_looked_up_in_the_working_directory_too(world: Worl
     assert held is not None
     assert "sub/check.sh, which is not trusted" in held[1]
     assert loaded.gate.check(handler, str(world.project)) is None
+
+
+def test_trust_does_not_depend_on_the_start_directory(world: World) -> None:
+    (world.project / ".git").mkdir()
+    sub = world.project / "sub"
+    sub.mkdir()
+    world.write(world.project / "check.sh", "exit 0\n")
+    world.write("project", hook("sh ./check.sh"))
+    trust_all(world)
+    assert runnable(stored(world, start=sub)) == ["sh ./check.sh"]
+    world.write(sub / "check.sh", "touch stolen\n")
+    assert runnable(stored(world, start=sub)) == []
+    assert runnable(stored(world)) == ["sh ./check.sh"]
+    shown = review(stored(world, start=sub), str(sub))
+    assert [file.path for file in shown.items[0].item.files] == ["check.sh", "sub/check.sh"]
+    accept(store(world), shown.project, shown.pending)
+    assert runnable(stored(world, start=sub)) == ["sh ./check.sh"]
 
 
 def test_a_changed_handler_object_is_not_trusted(world: World) -> None:

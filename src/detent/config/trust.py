@@ -71,8 +71,11 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Name the place in the configuration, whatever its line."""
-        return f"{self.source.path} {self.source.pointer}"
+        """Name the place in the configuration, from whatever directory and on whatever line it is seen."""
+        source = self.source
+        owner = source.plugin.name if source.plugin is not None else ""
+        part = f"{source.component.kind} {source.component.name}" if source.component is not None else ""
+        return " ".join(filter(None, (source.scope.value, owner, part, source.pointer)))
 
     @property
     def record(self) -> Record:
@@ -115,6 +118,10 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
         paths = named_files(handler, reach)
         stamps = tuple((path, stamp(path)) for path in paths)
         files = tuple(_copy(path, reach.project_dir) for path in paths)
+        if reach.start_dir != reach.project_dir:
+            # What does not exist in the start directory must not make trust depend on where a session starts.
+            own = named_files(handler, msgspec.structs.replace(reach, start_dir=reach.project_dir))
+            files = tuple(file for path, file in zip(paths, files, strict=True) if path in own or file.digest != ABSENT)
     except TooManyFiles:
         problem = f"it names more than {MAX_FILES} files; name them one by one."
     except Unreadable as error:
