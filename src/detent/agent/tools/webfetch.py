@@ -16,6 +16,7 @@ import msgspec
 from detent.agent.tools.bench import Bench
 from detent.agent.tools.texts import cut_middle
 from detent.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from detent.errors import ModelError
 
 TIMEOUT = 30.0
 MAX_BYTES = 5 * 1024 * 1024
@@ -42,14 +43,15 @@ async def run(arguments: Input, bench: Bench) -> ToolResult:
     started = time.perf_counter()
     try:
         page = await asyncio.to_thread(_fetch, arguments["url"], dict(bench.env))
-    except Unfetched as problem:
+        text = cut_middle(await asyncio.to_thread(_text, page), MAX_TEXT)
+        result = text if bench.ask_model is None else await bench.ask_model(arguments["prompt"], text)
+    except (Unfetched, ModelError) as problem:
         return failed(str(problem))
-    text = cut_middle(_text(page), MAX_TEXT)
     response = {
         "bytes": len(page.data),
         "code": page.code,
         "codeText": page.reason,
-        "result": text if bench.ask_model is None else await bench.ask_model(arguments["prompt"], text),
+        "result": result,
         "durationMs": round((time.perf_counter() - started) * 1000),
         "url": page.url,
     }
