@@ -276,3 +276,14 @@ def test_calls_of_a_hooks_own_agent_ask_no_model(tmp_path: Path) -> None:
     settings(tmp_path, hooks_for("PreToolUse", {"type": "prompt", "prompt": "p"}, {"type": "agent", "prompt": "a"}))
     outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path, agent_id="hook-agent-1")))
     assert (outcome.runs, [skip.reason for skip in outcome.skips]) == ((), [SkipReason.RECURSION] * 2)
+
+
+@pytest.mark.req("R-366", "R-015")
+@pytest.mark.parametrize("extra", [{}, {"onFailure": "block"}, {"timeout": 1}])
+def test_an_untrusted_copy_never_stands_in_for_a_users_guard(extra: dict[str, Any], tmp_path: Path) -> None:
+    settings(tmp_path / "home", guard("exit 2"))
+    settings(tmp_path, hooks_for("PreToolUse", {"type": "command", "command": "exit 2", **extra}))
+    stored = {"trust": TrustPolicy.STORED, "state_dir": str(tmp_path / "state")}
+    outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path)), **stored)
+    assert outcome.blocked
+    assert [skip.reason for skip in outcome.skips] == [SkipReason.UNTRUSTED]

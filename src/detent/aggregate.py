@@ -25,7 +25,9 @@ from detent.outcome import (
 from detent.target import matched_value
 
 
-def aggregate(event: Event, runs: Sequence[Run], skips: Sequence[Skip] = ()) -> Outcome:
+def aggregate(
+    event: Event, runs: Sequence[Run], skips: Sequence[Skip] = (), notes: Sequence[Diagnostic] = ()
+) -> Outcome:
     """Combine verdicts; the order of `runs` is configuration order, whatever finished first.
 
     Laws (D1, requirements 18):
@@ -58,7 +60,7 @@ def aggregate(event: Event, runs: Sequence[Run], skips: Sequence[Skip] = ()) -> 
         fields=_fields(verdicts),
         runs=tuple(runs),
         skips=tuple(skips),
-        diagnostics=_diagnostics(verdicts),
+        diagnostics=(*notes, *_diagnostics(verdicts)),
     )
 
 

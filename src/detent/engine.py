@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from detent.aggregate import aggregate
 from detent.background import Background
-from detent.conditions import Where
 from detent.events import Event, EventRules
 from detent.executors.job import AGENT_PREFIX, Executor, Job
 from detent.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
@@ -23,10 +22,14 @@ from detent.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, 
 from detent.replies import Failed, Failure, Reply, TimedOut
 from detent.sources import Scope
 from detent.spill import fit
+from detent.target import matched_value
 from detent.wire import encode_event
 
 #: A last look before a handler runs in a working directory: a reason why it may not, or None.
 Gate = Callable[[Handler, str], tuple[SkipReason, str] | None]
+
+#: Kinds that get the event itself and not its bytes.
+_IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
 
 PROMPT_TIMEOUT = 30.0
 AGENT_TIMEOUT = 60.0
@@ -72,6 +75,8 @@ class HookEngine:
         """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
         started = time.perf_counter()
         selection = self._select(event)
+        if not selection.handlers:
+            return self._told(event, selection.nothing or _nothing(event, selection), started)
         runs: list[Run] = []
         skips = list(selection.skips)
         seen = event
@@ -83,38 +88,30 @@ class HookEngine:
             if rewritten is not seen:
                 seen, handlers = rewritten, _of_layer(self._select(rewritten).handlers, layer)
             runs += await self._run_layer(handlers, seen, skips)
-        outcome = aggregate(event, runs, skips)
-        if selection.notes:
-            outcome = msgspec.structs.replace(outcome, diagnostics=(*selection.notes, *outcome.diagnostics))
-        self._tell(EventEnded(event, outcome, time.perf_counter() - started))
+        return self._told(event, aggregate(event, runs, skips, selection.notes), started)
+
+    def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
+        if self._observers:
+            self._tell(EventEnded(event, outcome, time.perf_counter() - started))
         return outcome
 
     # ── select ──────────────────────────────────────────────────────────────
 
     def _select(self, event: Event) -> Selection:
-        where = Where(cwd=event.cwd, home=self.host.home, anchor=self.host.project_dir)
-        selection = self.hooks.select(event, where)
-        if self.gate is None and not self._spent and not isinstance(event.agent_id, str):
-            return selection
-        skips = [skip for handler in selection.handlers if (skip := self._last_look(handler, event)) is not None]
-        if not skips:
-            return selection
-        out = {id(skip.handler) for skip in skips}
-        kept = tuple(handler for handler in selection.handlers if id(handler) not in out)
-        return msgspec.structs.replace(selection, handlers=kept, skips=(*selection.skips, *skips))
+        return self.hooks.select(event, self.host.home, self.host.project_dir, self._last_look)
 
-    def _last_look(self, handler: Handler, event: Event) -> Skip | None:
+    def _last_look(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
         if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
-            return Skip(handler, SkipReason.RECURSION, "a hook's own agent asks no model about its calls")
+            return SkipReason.RECURSION, "a hook's own agent asks no model about its calls"
         if handler.once and str(handler.source) in self._spent:
-            return Skip(handler, SkipReason.ONCE, "it ran successfully before")
-        held = self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
-        return Skip(handler, *held) if held is not None else None
+            return SkipReason.ONCE, "it ran successfully before"
+        return self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
 
     # ── run ─────────────────────────────────────────────────────────────────
 
     async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
-        payload = encode_event(event) if handlers else b""
+        outside = any(handler.kind not in _IN_PROCESS for handler in handlers)
+        payload = encode_event(event) if outside else b""
         jobs = [self._job(handler, event, payload, index) for index, handler in enumerate(handlers)]
         if self.options.sequential:
             return await self._run_in_order(jobs, skips)
@@ -139,7 +136,8 @@ class HookEngine:
 
     async def _run(self, job: Job) -> Run:
         wall, started = time.time(), time.perf_counter()
-        self._tell(RunStarted(job))
+        if self._observers:
+            self._tell(RunStarted(job))
         try:
             reply = await self._execute(job)
         except asyncio.CancelledError:
@@ -152,7 +150,8 @@ class HookEngine:
         run = Run(job.handler, reply, verdict, Timing(wall, time.perf_counter() - started), job.run_id)
         if job.handler.once and run.label == "success" and verdict.ending is Ending.SUCCESS:
             self._spent.add(str(job.handler.source))
-        self._tell(RunEnded(job, run))
+        if self._observers:
+            self._tell(RunEnded(job, run))
         return run
 
     async def _execute(self, job: Job) -> Reply:
@@ -166,14 +165,9 @@ class HookEngine:
         if self._goes_to_background(handler) and self.background is not None:
             return self.background.start(job, lambda: executor(job))
         # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
-        deadline = asyncio.timeout(None if handler.kind is Kind.COMMAND else job.timeout)
+        limit = None if handler.kind is Kind.COMMAND else job.timeout
         try:
-            async with deadline:
-                return await executor(job)
-        except TimeoutError as error:
-            if deadline.expired() and job.timeout is not None:
-                return TimedOut(job.timeout)
-            return Failed(Failure.EXCEPTION, f"TimeoutError: {error}")
+            return await (executor(job) if limit is None else _within(executor(job), limit))
         except Exception as error:  # executors run other people's code and servers: one failure is one reply
             return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
 
@@ -187,8 +181,26 @@ class HookEngine:
             observer(notice)
 
 
+def _nothing(event: Event, selection: Selection) -> Outcome:
+    """What an event comes to when nothing runs; `aggregate` of no runs, without its work."""
+    return Outcome(
+        event=event.event_name, matched=matched_value(event), skips=selection.skips, diagnostics=selection.notes
+    )
+
+
 def _inside_hook(event: Event) -> bool:
     return isinstance(event.agent_id, str) and event.agent_id.startswith(AGENT_PREFIX)
+
+
+async def _within(reply: Awaitable[Reply], limit: float) -> Reply:
+    deadline = asyncio.timeout(limit)
+    try:
+        async with deadline:
+            return await reply
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        return TimedOut(limit)
 
 
 def time_limit(handler: Handler, rules: EventRules) -> float:

@@ -12,12 +12,16 @@ from detent.diagnostics import Diagnostic, Severity
 from detent.events import CATALOGUE, Event, EventRules
 from detent.handlers import Handler, Kind, MatcherGroup, OnFailure
 from detent.matchers import Matcher, MatchNothing, compile_matcher
-from detent.outcome import Skip, SkipReason
+from detent.outcome import Outcome, Skip, SkipReason
 from detent.sources import SETTINGS_SCOPES
 from detent.target import matched_value
 
 #: A static reason why a handler may not run, with its detail.
 Hold = tuple[SkipReason, str]
+
+#: A look at a handler right before it would run: a reason why it may not, or None. Asked of project-supplied,
+#: once-only and model-backed handlers.
+LastLook = Callable[[Handler, Event], Hold | None]
 
 
 class Entry(msgspec.Struct, frozen=True, eq=False):
@@ -36,6 +40,8 @@ class Selection(msgspec.Struct, frozen=True):
     handlers: tuple[Handler, ...]
     skips: tuple[Skip, ...]
     notes: tuple[Diagnostic, ...] = ()
+    #: What an event comes to when nothing runs: made once, since it is the same for every such event.
+    nothing: Outcome | None = None
 
 
 EMPTY = Selection((), ())
@@ -52,6 +58,8 @@ class _Plan(msgspec.Struct, frozen=True, eq=False):
     notes: tuple[Diagnostic, ...]
     #: The final selection, where no candidate has a condition.
     selection: Selection | None
+    #: Some candidate must be looked at again for each event.
+    looked_at: bool
 
 
 class HookSet:
@@ -99,12 +107,14 @@ class HookSet:
         """Make a new set without the handlers that `drop` names."""
         return HookSet(entry for entry in self._entries if not drop(entry.handler))
 
-    def select(self, event: Event, where: Where | None = None) -> Selection:
+    def select(self, event: Event, home: str = "", anchor: str = "", last_look: LastLook | None = None) -> Selection:
         """Choose the handlers for an event.
 
         Law: a handler runs if nothing holds it, its matcher matches the event's value, its condition holds or cannot
-        be decided, the event supports its kind, and no equal handler of the settings files stands in for it. Every
-        other handler of this event is a Skip with the first reason in that order.
+        be decided, the event supports its kind, a last look at it finds nothing, and no equal handler of the settings
+        files stands in for it. Every other handler of this event is a Skip with the first reason in that order. What
+        does not run stands in for nothing: an untrusted copy never switches a guard off.
+        `home` and `anchor` are what `~` and a leading slash mean in rules of sources without a folder of their own.
         """
         plans = self._plans.get(event.event_name)
         if plans is None:
@@ -115,7 +125,9 @@ class HookSet:
             if len(plans) >= _REMEMBERED:
                 plans.clear()
             plan = plans[value] = _plan(self._tables[event.event_name], value, event.rules)
-        return plan.selection if plan.selection is not None else _decide(plan, event, where)
+        if plan.selection is not None and (last_look is None or not plan.looked_at):
+            return plan.selection
+        return _decide(plan, event, Where(cwd=event.cwd, home=home, anchor=anchor or event.cwd), last_look)
 
 
 def _compile(group: MatcherGroup, handler: Handler, hold: Callable[[Handler], Hold | None] | None) -> Entry:
@@ -141,11 +153,20 @@ def _plan(entries: tuple[Entry, ...], value: str | None, rules: EventRules) -> _
         else:
             skips.append(skip)
     notes = tuple(note for entry in candidates if (note := _undecided_matcher(entry, value)) is not None)
+    looked_at = any(_looked_at(entry.handler) for entry in candidates)
     if any(entry.rule is not None for entry in candidates):
-        return _Plan(tuple(candidates), tuple(skips), notes, None)
+        return _Plan(tuple(candidates), tuple(skips), notes, None, looked_at)
     kept, duplicates = _without_duplicates(candidates)
-    selection = Selection(tuple(entry.handler for entry in kept), (*skips, *duplicates), notes)
-    return _Plan(tuple(candidates), tuple(skips), notes, selection)
+    handlers, skipped = tuple(entry.handler for entry in kept), (*skips, *duplicates)
+    nothing = None
+    if not handlers:
+        nothing = Outcome(event=entries[0].event, matched=value, skips=skipped, diagnostics=notes)
+    selection = Selection(handlers, skipped, notes, nothing)
+    return _Plan(tuple(candidates), tuple(skips), notes, selection, looked_at)
+
+
+def _looked_at(handler: Handler) -> bool:
+    return handler.source.from_project or handler.once or handler.kind in (Kind.PROMPT, Kind.AGENT)
 
 
 def _undecided_matcher(entry: Entry, value: str | None) -> Diagnostic | None:
@@ -172,13 +193,12 @@ def _static_skip(entry: Entry, value: str | None, rules: EventRules) -> Skip | N
     return None
 
 
-def _decide(plan: _Plan, event: Event, where: Where | None) -> Selection:
+def _decide(plan: _Plan, event: Event, place: Where, last_look: LastLook | None) -> Selection:
     holding: list[Entry] = []
     skips = list(plan.skips)
     notes = list(plan.notes)
     tool_name: str = getattr(event, "tool_name", "")
     tool_input: dict[str, Any] = getattr(event, "tool_input", {})
-    place = where if where is not None else Where(cwd=event.cwd, home="", anchor=event.cwd)
     for entry in plan.candidates:
         if entry.rule is not None:
             result = entry.rule.matches_any(tool_name, tool_input, _anchored(place, entry.handler))
@@ -189,6 +209,10 @@ def _decide(plan: _Plan, event: Event, where: Where | None) -> Selection:
             if isinstance(result, Undecided):
                 text = f"`{entry.handler.condition}` cannot be decided ({result.reason}); the hook runs"
                 notes.append(Diagnostic("if-undecided", text, entry.handler.source, Severity.INFO))
+        refused = last_look(entry.handler, event) if last_look is not None and _looked_at(entry.handler) else None
+        if refused is not None:
+            skips.append(Skip(entry.handler, *refused))
+            continue
         holding.append(entry)
     kept, duplicates = _without_duplicates(holding)
     return Selection(tuple(entry.handler for entry in kept), (*skips, *duplicates), tuple(notes))

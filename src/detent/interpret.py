@@ -16,6 +16,8 @@ from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judg
 from detent.target import hook_name, matched_value
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
 
+#: The hook worked and said nothing; this is not an approval.
+SILENT = Verdict()
 NO_STDERR = "No stderr output"
 BLOCKED = "Blocked by hook"
 
@@ -58,6 +60,8 @@ def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
 
 def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     rules = event.rules
+    if reply.status == 0 and not reply.stdout and rules.plain is not Plain.PATH:
+        return SILENT
     stdout = reply.stdout.decode("utf-8", "replace")
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     if rules.plain is Plain.PATH:
@@ -167,6 +171,8 @@ def _notes_on_exit(reply: Exited, handler: Handler, stderr: str) -> tuple[Diagno
 
 
 def _of_answer(output: Mapping[str, Any], handler: Handler, event: Event) -> Verdict:
+    if not output and event.rules.plain is not Plain.PATH:
+        return SILENT
     answer = read_answer(output, event.event_name, event.rules)
     if isinstance(answer, Unusable):
         return _failure(handler, event, answer.message, Ending.ERROR, answer.code)

@@ -11,6 +11,7 @@ Law:
 6. A match that cannot be decided counts as a match: a guard in doubt runs.
 """
 
+import functools
 import re
 from typing import TypeAlias
 
@@ -135,6 +136,7 @@ class MatchNothing(msgspec.Struct, frozen=True):
 Matcher: TypeAlias = MatchAll | MatchNames | MatchPattern | MatchNothing
 
 
+@functools.lru_cache(maxsize=4096)
 def compile_matcher(text: str | None, *, narrow: bool = False) -> Matcher:
     """Compile a matcher's text by the law above; never fail."""
     if text is None or text in ("", "*"):

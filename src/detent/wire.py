@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -195,6 +196,7 @@ _ENUMS = {
 _IRREGULAR = {"updated_mcp_tool_output": "updatedMCPToolOutput"}
 
 
+@functools.cache
 def camel(name: str) -> str:
     """Turn a catalogue name into its wire name."""
     return _IRREGULAR.get(name) or re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
@@ -236,10 +238,12 @@ def read_answer(value: Any, event: str, rules: EventRules) -> Output | Unusable:
         return Unusable("invalid-answer", f"{INVALID} — expected an object, got {_kind(value)}")
     problems: list[str] = []
     found: dict[str, Any] = {}
-    for key, (name, shape) in _UNIVERSAL.items():
-        if key in value:
-            problems += _problems(key, value[key], shape)
-            found[name] = value[key]
+    for key, item in value.items():
+        universal = _UNIVERSAL.get(key)
+        if universal is not None:
+            name, shape = universal
+            found[name] = item
+            problems += _problems(key, item, shape)
     decision = value.get("decision")
     if isinstance(decision, str) and decision not in _LEGACY_DECISIONS:
         problems.append(_bad_decision(decision, rules))

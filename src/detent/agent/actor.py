@@ -13,7 +13,7 @@ from detent.agent.permissions import Mode
 from detent.agent.session import Identity, Session
 from detent.agent.tools import Bench, Tool
 from detent.events import Event, ModeEvent
-from detent.model import Response, Usage
+from detent.model import Block, Response, Usage
 from detent.model import Tool as Offer
 from detent.outcome import Outcome
 
@@ -57,6 +57,8 @@ class Actor:
         self.tool_calls = 0
         self.usage = Usage()
         self.displayed: str | None = None
+        #: Calls of an earlier run that a hook put off.
+        self.waiting_calls: list[Block] = []
 
     @property
     def is_main(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -16,12 +16,14 @@ from detent.agent.dialogue import Dialogue
 from detent.agent.endings import ApiFailed, Ending, Finished, StopPrevented
 from detent.agent.inbox import TaskNotice
 from detent.agent.loop import converse
+from detent.agent.permissions import read_mode
 from detent.agent.prompts import agents_part, system_prompt
 from detent.agent.session import Identity, Session
 from detent.agent.tasks import task_gate
 from detent.agent.tools import Bench, Effect, Tool, ToolResult, failed, parameters
 from detent.agent.updates import Added
 from detent.agent.voice import resolve
+from detent.agent.worktrees import worktree_for
 from detent.events import SubagentStart
 
 #: Subagents do not start agents of their own and do not move the session.
@@ -35,6 +37,7 @@ class Member(msgspec.Struct, kw_only=True):
     description: str
     prompt: str
     started: float
+    isolation: str | None = None
     task: asyncio.Task[None] | None = None
     #: Set for a teammate that waits for messages.
     idle: bool = False
@@ -87,18 +90,26 @@ class Crew:
         )
         actor.bench.gate = task_gate(actor)
         actor.model = name if model else None
-        actor.mode = kind.permission_mode
+        actor.mode = read_mode(kind.permission_mode) if kind.permission_mode is not None else None
         actor.max_turns = kind.max_turns
         actor.parent_tool_use_id = call_id
         session.hooks.activate(kind.hooks)
         return Member(
-            actor=actor, description=arguments["description"], prompt=arguments["prompt"], started=time.monotonic()
+            actor=actor,
+            description=arguments["description"],
+            prompt=arguments["prompt"],
+            started=time.monotonic(),
+            isolation=arguments.get("isolation") or kind.isolation,
         )
 
     async def work(self, member: Member) -> Ending:
-        """Let a subagent start and carry out its task."""
-        await self.start(member, member.prompt)
-        return await converse(member.actor)
+        """Let a subagent start and carry out its task, in a worktree of its own where it is to be kept apart."""
+        if member.isolation != "worktree":
+            await self.start(member, member.prompt)
+            return await converse(member.actor)
+        async with worktree_for(member.actor):
+            await self.start(member, member.prompt)
+            return await converse(member.actor)
 
     async def start(self, member: Member, prompt: str) -> None:
         """Fire SubagentStart and put the task before the subagent, with what its hooks add."""
@@ -112,7 +123,7 @@ class Crew:
         identity = member.actor.identity
         assert identity is not None
         self.members[identity.agent_id] = member
-        member.task = self._session.own(self._background(identity.agent_id, member))
+        member.task = self._session.accompany(self._background(identity.agent_id, member))
 
     async def _background(self, agent_id: str, member: Member) -> None:
         try:
@@ -160,7 +171,11 @@ def _offered_whole(name: str, wanted: tuple[str, ...]) -> bool:
 # ── the tool ────────────────────────────────────────────────────────────────
 
 
-def agent_tool(crew: Crew, kinds: Mapping[str, AgentType]) -> Tool:
+#: Makes a subagent a teammate of this name.
+Join = Callable[[Member, str], ToolResult]
+
+
+def agent_tool(crew: Crew, join: Join, kinds: Mapping[str, AgentType]) -> Tool:
     """Make the tool by which the model starts subagents and teammates."""
 
     async def run(arguments: dict[str, Any], bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
@@ -171,7 +186,7 @@ def agent_tool(crew: Crew, kinds: Mapping[str, AgentType]) -> Tool:
         by = caller()
         member = crew.hire(by.actor, by.call_id, kind, arguments)
         if arguments.get("name"):
-            return crew.session_team.join(member, arguments["name"])
+            return join(member, arguments["name"])
         if arguments.get("run_in_background", kind.background):
             crew.launch(member)
             return _launched(member)
@@ -189,7 +204,7 @@ def agent_tool(crew: Crew, kinds: Mapping[str, AgentType]) -> Tool:
                 "model": _text("a model for this agent alone"),
                 "run_in_background": {"type": "boolean", "description": "do not wait for the agent"},
                 "name": _text("a name, to make it a teammate"),
-                "isolation": _text("`worktree`: work on a copy of the repository"),
+                "isolation": {"type": "string", "enum": ["worktree"], "description": "work on a copy"},
             },
         ),
         effect=Effect.OTHER,

@@ -103,11 +103,14 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
         raise
     handled = [task.result() for task in tasks]
     actor.tool_calls += len(handled)
+    blocks = [*earlier, *(one.block for one in handled if one.block is not None)]
+    texts = [text for one in handled for text in one.texts]
+    if blocks:
+        actor.dialogue.results(blocks)
     deferred = next((one for one in handled if one.block is None), None)
     if deferred is not None:
+        actor.dialogue.hear(texts)
         return Deferred(dict(deferred.call))
-    actor.dialogue.results([*earlier, *(one.block for one in handled if one.block is not None)])
-    texts = [text for one in handled for text in one.texts]
     if any(one.interrupts for one in handled):
         actor.dialogue.hear(texts)
         return Interrupted("a permission hook or the host interrupted the turn")

@@ -36,10 +36,10 @@ from detent.events import (
     StopFailure,
     SubagentStop,
 )
-from detent.target import canonical_model
 from detent.mcp_values import Elicitation, Elicited
 from detent.outcome import Outcome
 from detent.session import HookSession
+from detent.target import canonical_model
 
 E = TypeVar("E", bound=Event)
 
@@ -137,7 +137,8 @@ class Session:
         self.background_tasks: Callable[[], list[dict[str, Any]]] = list
         #: Reads agents and skills anew and offers the tools again.
         self.equip: Callable[[], None] = lambda: None
-        self._owned: set[asyncio.Task[Any]] = set()
+        self._companions: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
 
     # ── events ──────────────────────────────────────────────────────────────
 
@@ -173,7 +174,7 @@ class Session:
             if then is not None:
                 then(outcome)
 
-        self.own(run())
+        _kept(run(), self._errands)
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
         """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
@@ -250,25 +251,31 @@ class Session:
 
     # ── unfinished business ─────────────────────────────────────────────────
 
-    def own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something beside the conversation; it ends with the session."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._owned.add(task)
-        task.add_done_callback(self._owned.discard)
-        return task
+        return _kept(work, self._companions)
 
     async def settle(self, grace: float = GRACE) -> None:
-        """Give what still runs a moment, then end it."""
-        tasks = [task for task in self._owned if task is not asyncio.current_task()]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace)
+        """End what accompanies the session; give hooks that nobody waits for a moment more."""
+        companions, errands = list(self._companions), list(self._errands)
+        for task in companions:
+            task.cancel()
+        if errands:
+            _, late = await asyncio.wait(errands, timeout=grace)
             for task in late:
                 task.cancel()
-            if late:
-                await asyncio.wait(late)
-        for task in tasks:
+        if companions or errands:
+            await asyncio.wait([*companions, *errands])
+        for task in (*companions, *errands):
             if not task.cancelled() and (error := task.exception()) is not None:
                 raise error
+
+
+def _kept(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> asyncio.Task[None]:
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
 
 
 def has_effort(model: str) -> bool:

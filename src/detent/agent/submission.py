@@ -14,6 +14,7 @@ from detent.agent.components import Skill
 from detent.agent.endings import Answered, Ending, Refused
 from detent.agent.loop import converse
 from detent.agent.opening import entitle
+from detent.agent.transcript import closed, pending
 from detent.agent.updates import Note
 from detent.events import UserPromptExpansion, UserPromptSubmit
 from detent.outcome import Outcome
@@ -75,6 +76,8 @@ async def _expand(actor: Actor, prompt: str, typed: Typed, skill: Skill, submitt
 async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> Ending:
     """Put the prompt and what hooks add to it before the model, unless a hook stops here."""
     dialogue = actor.dialogue
+    if pending(dialogue.messages):
+        dialogue.messages = closed(dialogue.messages)
     dialogue.user(content, promptId=actor.session.prompt_id, permissionMode=actor.session.permissions.mode)
     stop = next((outcome.stop for outcome in outcomes if outcome.stop is not None), None)
     if stop is not None:

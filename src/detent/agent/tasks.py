@@ -31,7 +31,7 @@ def task_fields(task: Task) -> dict[str, Any]:
     return {
         "task_id": task.id,
         "task_subject": task.subject,
-        "task_description": task.description if task.description else UNSET,
+        "task_description": task.description or UNSET,
     }
 
 

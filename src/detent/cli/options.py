@@ -11,7 +11,7 @@ from typing import Any
 from detent.config.trust import TrustPolicy
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event
-from detent.samples import sample_fields
+from detent.samples import sample_fields, tool_input
 from detent.session import Places
 from detent.wire import decode_event, did_you_mean, parse_json
 
@@ -43,7 +43,12 @@ def places(args: argparse.Namespace) -> Places:
 def add_event(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe an event."""
     parser.add_argument("event", nargs="?", metavar="EVENT", help="event name; without it the event's JSON is on stdin")
-    parser.add_argument("--tool", metavar="NAME", help="tool_name")
+    parser.add_argument(
+        "--sample",
+        metavar="WHAT",
+        help="an ordinary event for this tool (Write, mcp__server__tool) or this value of the matcher (resume, manual)",
+    )
+    parser.add_argument("--tool", metavar="NAME", help="tool_name; without --input it gets an ordinary input")
     parser.add_argument("--input", metavar="JSON", help="tool_input")
     parser.add_argument("--prompt", metavar="TEXT", help="prompt")
     parser.add_argument(
@@ -56,16 +61,19 @@ def read_event(args: argparse.Namespace) -> Event:
     if args.event is None:
         if sys.stdin.isatty():
             raise InvalidEvent("name an event, or give its JSON on stdin: detent fire PreToolUse --tool Bash")
+        if args.sample is not None:
+            raise InvalidEvent(f"--sample {args.sample}: name the event too, for example PreToolUse")
         return decode_event(sys.stdin.buffer.read())
     if args.event not in CATALOGUE:
         raise InvalidEvent(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
-    return decode_event({**_defaults(args.event, args.project), **_given(args)})
+    return decode_event({**_defaults(args.event, args.project, args.sample), **_given(args)})
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if args.tool is not None:
         given["tool_name"] = args.tool
+        given["tool_input"] = tool_input(args.tool, os.path.abspath(args.project)) or {}
     if args.input is not None:
         value, problem = parse_json(args.input)
         if problem is not None or not isinstance(value, dict):
@@ -82,7 +90,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _defaults(name: str, project: str) -> dict[str, Any]:
+def _defaults(name: str, project: str, variant: str | None) -> dict[str, Any]:
     """Fill in what a session would: ids, paths, and the event's own required fields."""
     cwd = os.path.abspath(project)
     session = str(uuid.uuid4())
@@ -93,5 +101,5 @@ def _defaults(name: str, project: str) -> dict[str, Any]:
         "transcript_path": os.path.join(home, "projects", slug, f"{session}.jsonl"),
         "cwd": cwd,
         "hook_event_name": name,
-        **sample_fields(name, cwd),
+        **sample_fields(name, cwd, variant),
     }

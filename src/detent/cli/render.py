@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from detent.background import Late
 from detent.cli.terminal import Style, harmless
@@ -11,18 +11,22 @@ from detent.config import Loaded
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
-from detent.target import hook_name
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
 from detent.replies import Backgrounded, Exited, Failed, TimedOut
 from detent.sources import Source
+from detent.target import hook_name
 from detent.visibility import Reader, messages
 
 
-def outcome_lines(event: Event, outcome: Outcome, style: Style) -> Iterator[str]:
-    """Tell one firing from the first handler to the last reader."""
+def outcome_lines(
+    event: Event, outcome: Outcome, style: Style, struck: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Tell one firing from the first handler to the last reader; `struck` names injected faults by run."""
     yield style.bold(hook_name(event)) + style.dim(f"  {_counts(outcome)}")
     for run in outcome.runs:
         yield from _run_lines(run, style)
+        if struck and run.id in struck:
+            yield f"      {style.warn(f'injected: {struck[run.id]}')}"
     for skip in outcome.skips:
         yield from _skip_lines(skip, style)
     if not outcome.runs and not outcome.skips:
@@ -31,6 +35,15 @@ def outcome_lines(event: Event, outcome: Outcome, style: Style) -> Iterator[str]
     yield style.bold("outcome  ") + _position(outcome, style)
     yield from _effects(outcome)
     yield from _readers(outcome, style)
+
+
+def latency_line(outcome: Outcome, seconds: float, style: Style) -> Iterator[str]:
+    """Tell how long the event waited, and for whom."""
+    if not outcome.runs:
+        return
+    slowest = max(outcome.runs, key=lambda run: run.timing.seconds)
+    text = f"{seconds * 1000:.0f} ms in all, slowest {slowest.timing.seconds * 1000:.0f} ms"
+    yield style.bold("latency  ") + text + style.dim(f"  {one_line(slowest.handler.label, 80)}")
 
 
 def _counts(outcome: Outcome) -> str:

@@ -5,7 +5,8 @@ Laws
   more seconds and then left alone.
 * A process that reached its limit, was killed, or whose waiter was cancelled is ended with its group: SIGTERM (and
   SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to whatever is left.
-* Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie.
+* Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie. A process that
+  nobody waited for is killed when it is collected as garbage, after its loop.
 
 Out of reach: a process that made a session or group of its own (setsid, job control), and one that we may not
 signal; after SIGKILL we wait a second for it, no longer, and reap it whenever it ends.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import warnings
 from collections.abc import Callable
 
 import msgspec
@@ -137,6 +139,12 @@ class Process:
         self._pause = _LOOK_FIRST
         self._waiters: list[asyncio.Future[None]] = []
         self._line_waiters = 0
+
+    def __del__(self) -> None:
+        if self._ended is None:  # its loop is gone: while that lives, its callbacks hold the process
+            self._abandon()
+            message = f"process {self.pid} was neither waited for nor killed"
+            warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
 
     def begin(self, timeout: float | None) -> None:
         """Watch the process; `start` does this. When the loop refuses, end the process and raise."""

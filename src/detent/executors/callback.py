@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -66,7 +67,7 @@ def _reply(value: Any, job: Job) -> Reply:
 
 
 def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext) -> tuple[Any, ...]:
-    count = parameter_count(function)
+    count = _shape(function).parameters
     if count == 0:
         return ()
     if count == 1:
@@ -78,14 +79,22 @@ def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext)
     return (payload(job.event), context.tool_use_id, context.signal, context.index)
 
 
-def parameter_count(function: Callable[..., Any]) -> int:
-    """Count the positional parameters without a default."""
+class _Shape(msgspec.Struct, frozen=True):
+    """How a callable is called: positional parameters without a default, and whether it is a coroutine function."""
+
+    parameters: int
+    is_async: bool
+
+
+@functools.lru_cache(maxsize=1024)
+def _shape(function: Callable[..., Any]) -> _Shape:
+    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return 1
+        return _Shape(1, is_async)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is p.empty for p in parameters)
+    return _Shape(sum(p.kind in kinds and p.default is p.empty for p in parameters), is_async)
 
 
 async def _call(function: Callable[..., Any], arguments: Sequence[Any], signal: Signal) -> Any:
@@ -94,7 +103,7 @@ async def _call(function: Callable[..., Any], arguments: Sequence[Any], signal: 
     A thread cannot be ended: a plain function that was given up runs on with its signal set, and nobody listens.
     """
     try:
-        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        if _shape(function).is_async:
             return await function(*arguments)
         value = await asyncio.to_thread(function, *arguments)
         return await value if inspect.isawaitable(value) else value

@@ -152,11 +152,31 @@ def _alive(group: int) -> bool:
     return True
 
 
+def _runs(group: int) -> bool:
+    """Tell whether anything of a group still runs; zombies that nobody reaps, as in many containers, do not."""
+    if not _alive(group):
+        return False
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return True
+    return any(_is_running_member(name, group) for name in names if name.isdigit())
+
+
+def _is_running_member(pid: str, group: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False
+    return int(pgrp) == group and state not in b"ZX"
+
+
 async def _end_groups(groups: set[int]) -> None:
     for number, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 0.0)):
-        for group in filter(_alive, groups):
+        for group in filter(_runs, groups):
             with contextlib.suppress(OSError):
                 os.killpg(group, number)
         until = asyncio.get_running_loop().time() + patience
-        while any(map(_alive, groups)) and asyncio.get_running_loop().time() < until:  # noqa: ASYNC110
+        while any(map(_runs, groups)) and asyncio.get_running_loop().time() < until:  # noqa: ASYNC110
             await asyncio.sleep(0.02)  # nothing announces the end of a group

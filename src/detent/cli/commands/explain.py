@@ -14,7 +14,6 @@ import msgspec
 from detent.cli.options import add_event, add_places, places, read_event
 from detent.cli.render import one_line, place, problems
 from detent.cli.terminal import Style, harmless, say
-from detent.conditions import Where
 from detent.config import Loaded
 from detent.events import Event
 from detent.executors.command import arguments, base_environment
@@ -67,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
 
 def explain(event: Event, loaded: Loaded, host: Host) -> list[tuple[Entry, list[Step]]]:
     """Follow every handler along the chain with the same functions that fire uses."""
-    where = Where(cwd=event.cwd, home=host.home, anchor=host.project_dir)
-    skips = {id(skip.handler): skip for skip in loaded.hooks.select(event, where).skips}
+    selection = loaded.hooks.select(event, host.home, host.project_dir)
+    skips = {id(skip.handler): skip for skip in selection.skips}
     chains = []
     for entry in loaded.hooks:
         if entry.event != event.event_name:

@@ -1,0 +1,43 @@
+"""Write the reference pages from the code: `make docs`; `--check` only tells which are out of date."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from pages.events import events
+from pages.tables import exit_codes, visibility
+
+DOCS = Path(__file__).parent
+
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/events.md": events,
+    "reference/exit-codes.md": exit_codes,
+    "reference/visibility.md": visibility,
+}
+
+
+def main() -> int:
+    """Write every page, or compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
+    check = parser.parse_args().check
+    stale = []
+    for name, write in PAGES.items():
+        path = DOCS / name
+        text = write()
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(name)
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    for name in stale:
+        print(f"docs/{name} {'is out of date; run: make docs' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

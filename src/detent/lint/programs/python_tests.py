@@ -1,0 +1,130 @@
+"""Conditions of a Python program -> tests."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from detent.lint.programs import python_values
+from detent.lint.programs.blocks import all_tests
+from detent.lint.programs.ir import Array, Hole, Kind, Object, Test, Text, Value, origins_of
+
+if TYPE_CHECKING:
+    from detent.lint.programs.python import Reader
+
+_METHODS = {"startswith": Kind.PREFIX, "endswith": Kind.SUFFIX, "match": Kind.REGEX, "search": Kind.REGEX}
+_METHODS |= {"fullmatch": Kind.REGEX, "findall": Kind.REGEX, "finditer": Kind.REGEX}
+_EXISTS = frozenset(["os.path.exists", "os.path.isfile", "os.path.isdir", "shutil.which"])
+
+
+def test(reader: Reader, node: ast.expr) -> Test:
+    """Tell what a condition asks."""
+    place = reader.place(node)
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            found = test(reader, inner)
+            return replace(found, negated=not found.negated)
+        case ast.BoolOp(op=op, values=values):
+            kind = Kind.ALL if isinstance(op, ast.And) else Kind.ANY
+            return Test(place, kind, parts=tuple(test(reader, part) for part in values))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compare(reader, node, left, op, right)
+        case ast.Call():
+            return _call(reader, node)
+        case ast.NamedExpr(target=target, value=inner):
+            found = test(reader, inner)
+            reader.bind(target, Hole(found.origins))
+            return found
+    return Test(place, Kind.EMPTY, origins_of(reader.value(node)), negated=True)
+
+
+def patterns_of(found: Value) -> tuple[str, ...]:
+    """List the texts that a value may be, as far as they are written in the program."""
+    match found:
+        case Text():
+            known = found.constant
+            return (known,) if known is not None else tuple(c for hole in found.holes for c in hole.choices)
+        case Hole(choices=choices):
+            return choices
+        case Array(items=items):
+            return tuple(pattern for part in items for pattern in patterns_of(part))
+        case Object(items=items):
+            return tuple(items)
+    return ()
+
+
+def _compare(reader: Reader, node: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Test:
+    place = reader.place(node)
+    if isinstance(op, ast.In | ast.NotIn):
+        negated = isinstance(op, ast.NotIn)
+        if reader.dotted(right) == "os.environ":
+            names = patterns_of(reader.value(left))
+            return Test(place, Kind.EXISTS, frozenset(f"env.{name}" for name in names), negated=negated)
+        needle, hay = reader.value(left), reader.value(right)
+        if isinstance(hay, Array | Object):
+            return Test(place, Kind.EQUALS, origins_of(needle), patterns_of(hay), negated)
+        return Test(place, Kind.CONTAINS, origins_of(hay), patterns_of(needle), negated)
+    first, second = reader.value(left), reader.value(right)
+    origins = origins_of(first) | origins_of(second)
+    if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+        found = patterns_of(second) or patterns_of(first)
+        return Test(place, Kind.EQUALS, origins, found, isinstance(op, ast.NotEq | ast.IsNot))
+    return Test(place, Kind.OTHER, origins)
+
+
+def _call(reader: Reader, node: ast.Call) -> Test:
+    place = reader.place(node)
+    name = reader.dotted(node.func)
+    if name in ("any", "all") and node.args and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+        for part in node.args[0].generators:
+            reader.bind(part.target, python_values.element(reader.value(part.iter)))
+        return test(reader, node.args[0].elt)
+    if name in ("bool",) and node.args:
+        return test(reader, node.args[0])
+    if name in ("re.search", "re.match", "re.fullmatch", "re.findall") and len(node.args) > 1:
+        found = patterns_of(reader.value(node.args[0]))
+        anchored = Kind.REGEX
+        return Test(place, anchored, origins_of(reader.value(node.args[1])), _rooted(found, name))
+    if name in ("fnmatch.fnmatch", "fnmatch.fnmatchcase") and len(node.args) > 1:
+        return Test(place, Kind.GLOB, origins_of(reader.value(node.args[0])), patterns_of(reader.value(node.args[1])))
+    if name in _EXISTS:
+        return Test(place, Kind.EXISTS, origins_of(reader.value(node.args[0])) if node.args else frozenset())
+    if name in reader.functions:
+        return _function(reader, node, name)
+    return _method(reader, node)
+
+
+def _rooted(patterns: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Write what `re.match` looks for as a search."""
+    if not name.endswith("match"):
+        return patterns
+    return tuple(pattern if pattern.startswith("^") else f"^{pattern}" for pattern in patterns)
+
+
+def _function(reader: Reader, node: ast.Call, name: str) -> Test:
+    place = reader.place(node)
+    given = frozenset(origin for argument in node.args for origin in origins_of(reader.value(argument)))
+    body = reader.inline(name, node)
+    asked = tuple(all_tests(body)) if body is not None else ()
+    for found in reader.last_returned if body is not None else []:
+        given |= origins_of(found)
+    return Test(place, Kind.ANY, given, parts=asked) if asked else Test(place, Kind.OTHER, given)
+
+
+def _method(reader: Reader, node: ast.Call) -> Test:
+    place = reader.place(node)
+    if not isinstance(node.func, ast.Attribute):
+        return Test(place, Kind.OTHER, origins_of(reader.value(node)))
+    subject = reader.value(node.func.value)
+    kind = _METHODS.get(node.func.attr)
+    if kind is Kind.REGEX and node.args:
+        # A compiled expression: the text that is searched is the argument.
+        return Test(place, kind, origins_of(reader.value(node.args[0])), _rooted(patterns_of(subject), node.func.attr))
+    if kind is not None and node.args:
+        return Test(place, kind, origins_of(subject), patterns_of(reader.value(node.args[0])))
+    if node.func.attr in ("exists", "is_file", "is_dir"):
+        return Test(place, Kind.EXISTS, origins_of(subject))
+    found = reader.value(node)
+    return Test(place, Kind.EMPTY, origins_of(found), negated=True)
