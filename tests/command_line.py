@@ -21,17 +21,32 @@ class Shell:
         self.project.mkdir()
         self.home.mkdir()
 
-    def __call__(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-        surroundings = {
+    @property
+    def env(self) -> dict[str, str]:
+        """Give the surroundings of the command."""
+        return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "DETENT_MANAGED_SETTINGS": str(self.home / "none"),
-            **env,
         }
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        """Start a command that goes on until it is ended."""
+        return subprocess.Popen(
+            [*DETENT, *args],
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def __call__(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*DETENT, *args],
             cwd=self.project,
-            env=surroundings,
+            env={**self.env, **env},
             input=stdin,
             capture_output=True,
             text=True,

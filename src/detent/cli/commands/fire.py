@@ -70,15 +70,15 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(payload(event), ensure_ascii=False))
         return PROCEED
     status, loaded = asyncio.run(_fire(event, args))
-    while args.watch:
-        seen = stamps(watched_files(loaded))
-        say([f"watching {len(seen)} files; Ctrl+C ends"], sys.stderr)
-        try:
+    try:
+        while args.watch:
+            seen = stamps(watched_files(loaded))
+            say([f"watching {len(seen)} files; Ctrl+C ends"], sys.stderr)
             changed = wait_for_change(seen)
-        except KeyboardInterrupt:
-            break
-        say(["", f"{time.strftime('%H:%M:%S')}  {', '.join(map(harmless, changed))} changed"], sys.stderr)
-        status, loaded = asyncio.run(_fire(event, args))
+            say(["", f"{time.strftime('%H:%M:%S')}  {', '.join(map(harmless, changed))} changed"], sys.stderr)
+            status, loaded = asyncio.run(_fire(event, args))
+    except KeyboardInterrupt:  # the ordinary way out of watching
+        pass
     return status
 
 
