@@ -10,7 +10,7 @@ from detent.agent.permissions.call import Call
 from detent.agent.permissions.commands import only_moves_files, only_reads
 from detent.agent.permissions.rules import Behavior, Listed, Rules
 from detent.agent.permissions.suggest import Suggestion, suggestions
-from detent.agent.permissions.workspace import Workspace
+from detent.agent.permissions.workspace import SENSITIVE, Workspace
 from detent.agent.tools.tool import Effect
 from detent.outcome import Allow, Ask, Decision, Deny
 
@@ -124,11 +124,11 @@ def _first(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Work
     if mode is Mode.BYPASS:
         return Permit("bypassPermissions")
     reads = _only_reads(call, workspace)
-    if mode is Mode.PLAN and not reads:
+    if mode is Mode.PLAN and not reads and call.effect is not Effect.READ:
         return Refuse(f"Plan mode only reads; {call.tool} is not used until the plan is approved.", By.MODE)
     where = workspace.where(call.cwd)
     if call.effect is Effect.EDIT and workspace.sensitive(call.path):
-        if rules.names(call.tool, call.input, where):
+        if rules.names(SENSITIVE, call.tool, call.input, where):
             return Permit("allow rule for a sensitive file")
         return _ask(call, mode, workspace, f"{call.path} is a sensitive file; changing it requires approval.")
     if isinstance(hook, Allow):

@@ -84,9 +84,10 @@ class Rules(msgspec.Struct, frozen=True):
             return isinstance(allowed_by([listed.rule for listed in rules], tool, arguments, where), Match)
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
-    def names(self, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
-        """Tell whether an allow rule that says more than the tool's name is sure of a call."""
-        rules = [listed for listed in self.of(Behavior.ALLOW) if listed.rule.text != listed.rule.tool]
+    def names(self, words: Iterable[str], tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+        """Tell whether an allow rule is sure of a call and has one of these words in it."""
+        known = tuple(words)
+        rules = [listed for listed in self.of(Behavior.ALLOW) if any(word in listed.rule.text for word in known)]
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
     def plus(self, more: Iterable[Listed]) -> Rules:

@@ -13,6 +13,8 @@ _FOLDERS = frozenset({".git", ".claude", ".vscode", ".idea", ".husky"})
 _FILES = frozenset(
     ".bash_profile .bashrc .claude.json .gitconfig .gitmodules .mcp.json .profile .ripgreprc .zprofile .zshrc".split()  # noqa: SIM905
 )
+#: A rule for such a file has one of these names in it.
+SENSITIVE = _FOLDERS | _FILES
 #: What agents are expected to write below `.claude`.
 _OPEN = frozenset({"agents", "commands", "skills", "worktrees"})
 
