@@ -1,0 +1,231 @@
+"""Conversations read back, whoever wrote the file; sessions listed, found and forked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.transcripts import (
+    SESSION,
+    assistant,
+    fired,
+    lines,
+    result,
+    text,
+    transcript,
+    use,
+    whole_session,
+)
+from detent.agent.transcript import (
+    InvalidSession,
+    checked_id,
+    closed,
+    conversation,
+    find_session,
+    fork_session,
+    latest_session,
+    list_sessions,
+    load,
+    pending,
+    project_folder,
+    project_folders,
+    session_path,
+    slug,
+    subagent_path,
+)
+from support import exited
+
+# ── reading ─────────────────────────────────────────────────────────────────
+
+
+def test_messages_put_results_together_and_hook_text_behind_them(tmp_path: Path) -> None:
+    t = whole_session(tmp_path)
+    first, turn, results, said, last = load(t.path).messages()
+    assert first == {"role": "user", "content": "run both"}
+    assert [block["type"] for block in turn["content"]] == ["thinking", "tool_use", "tool_use"]
+    assert results == {"role": "user", "content": [result("t2", "two"), result("t1", "one")]}
+    assert said == {"role": "system", "content": "PostToolUse:Bash hook additional context: ctx é"}
+    assert last["content"] == [text("done")]
+
+
+@pytest.mark.req("R-321")
+def test_context_of_a_session_start_comes_back_before_the_first_prompt(tmp_path: Path) -> None:
+    t = transcript(tmp_path)
+    t.attachment(fired("SessionStart", exited(0, "plain words"))[0])
+    t.user("hi")
+    assert load(t.path).messages() == [
+        {"role": "system", "content": "SessionStart:startup hook success: plain words"},
+        {"role": "user", "content": "hi"},
+    ]
+
+
+def test_a_rewritten_result_is_what_the_model_reads_later(tmp_path: Path) -> None:
+    t = whole_session(tmp_path)
+    t.replace_result("t1", "REWRITTEN")
+    blocks = load(t.path).messages()[2]["content"]
+    assert [block["content"] for block in blocks] == ["two", "REWRITTEN"]
+
+
+def test_reading_stops_at_a_compaction(tmp_path: Path) -> None:
+    t = whole_session(tmp_path)
+    above = t.last
+    t.compact_boundary("manual", 1234)
+    t.user("the story so far", isCompactSummary=True)
+    boundary = lines(t.path)[-2]
+    assert (boundary["parentUuid"], boundary["logicalParentUuid"]) == (None, above)
+    assert boundary["compactMetadata"] == {"trigger": "manual", "preTokens": 1234}
+    assert load(t.path).messages() == [{"role": "user", "content": "the story so far"}]
+
+
+def test_lines_of_other_conversations_and_unknown_kinds_are_left_out(tmp_path: Path) -> None:
+    t = transcript(tmp_path)
+    t.user("mine")
+    name = t.last
+    for foreign in (
+        {"uuid": "s1", "parentUuid": None, "isSidechain": True, "type": "user", "message": {"role": "user"}},
+        {"uuid": "x1", "parentUuid": name, "teamName": "t", "type": "user"},
+        {"type": "file-history-snapshot", "messageId": "m"},
+        {"type": "custom-title", "customTitle": "My title"},
+    ):
+        with open(t.path, "a") as file:
+            file.write(json.dumps(foreign) + "\n")
+    told = load(t.path)
+    assert (told.last, told.title) == (name, "My title")
+    assert told.messages() == [{"role": "user", "content": "mine"}]
+
+
+ODD: list[dict[str, Any]] = [
+    {"type": "user", "message": None},
+    {"type": "user", "message": {"role": "user", "content": None}},
+    {"type": "user", "message": {"role": "user", "content": [1, {"type": 2}]}},
+    {"type": "assistant", "message": {"role": "nobody", "content": "x"}},
+    {"type": "attachment", "attachment": "text"},
+    {"type": "attachment", "attachment": {"type": "hook_blocking_error", "blockingError": 3}},
+    {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": 3}},
+    {"type": "attachment", "attachment": {"type": "async_hook_response", "response": []}},
+    {"type": "progress", "data": {}},
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_lines_say_nothing(odd: dict[str, Any]) -> None:
+    assert conversation([{"uuid": "u", "parentUuid": None, **odd}]).messages() == []
+
+
+def test_calls_without_results_are_pending_and_can_be_closed(tmp_path: Path) -> None:
+    t = transcript(tmp_path)
+    t.user("go")
+    t.assistant(assistant("m", use("t1"), use("t2")))
+    t.tool_result(result("t1"), {})
+    told = load(t.path).messages()
+    assert [block["id"] for block in pending(told)] == ["t2"]
+    blocks = closed(told)[-1]["content"]
+    assert sorted(block["tool_use_id"] for block in blocks) == ["t1", "t2"]
+    assert pending(closed(told)) == []
+    assert pending([]) == []
+    assert pending([{"role": "user", "content": "x"}]) == []
+
+
+BLOCKS = st.sampled_from(["u", "a", "s", "r1", "r2", "c1", "c2", "c12", "think"])
+MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
+    "u": lambda: {"role": "user", "content": "hello"},
+    "a": lambda: {"role": "assistant", "content": [text("hi")]},
+    "s": lambda: {"role": "system", "content": "note"},
+    "r1": lambda: {"role": "user", "content": [result("1")]},
+    "r2": lambda: {"role": "user", "content": [result("2")]},
+    "c1": lambda: {"role": "assistant", "content": [use("1")]},
+    "c2": lambda: {"role": "assistant", "content": [use("2")]},
+    "c12": lambda: {"role": "assistant", "content": [use("1"), use("2")]},
+    "think": lambda: {"role": "assistant", "content": [{"type": "thinking", "thinking": "t"}]},
+}
+
+
+@given(st.lists(BLOCKS, max_size=8))
+def test_law_a_closed_conversation_has_one_result_right_after_every_call(names: list[str]) -> None:
+    told = closed([MAKERS[name]() for name in names])
+    for place, message in enumerate(told):
+        content = message["content"] if isinstance(message["content"], list) else []
+        asked = {block["id"] for block in content if block["type"] == "tool_use"}
+        after = told[place + 1]["content"] if asked else []
+        answered = [block["tool_use_id"] for block in after if block["type"] == "tool_result"]
+        assert sorted(asked) == sorted(answered)
+        assert not content or any(block["type"] != "thinking" for block in content)
+        if any(block["type"] == "tool_result" for block in content):
+            assert place > 0
+            assert told[place - 1]["role"] == "assistant"
+
+
+# ── sessions ────────────────────────────────────────────────────────────────
+
+
+def test_slugs_keep_letters_and_digits_and_long_ones_are_cut() -> None:
+    assert slug("/home/me/my_project.v2") == "-home-me-my-project-v2"
+    long = "/" + "d/" * 150
+    assert slug(long)[:201] == "-" + "d-" * 99 + "d" + "-"
+    assert len(slug(long)) > 201
+    assert slug(long) != slug(long + "x")
+
+
+def test_project_folders_find_other_hashes_of_a_long_slug(tmp_path: Path) -> None:
+    long = "/" + "d/" * 150
+    own = project_folder(str(tmp_path), long, {})
+    other = own[: -len(own.rsplit("-", 1)[1])] + "zzz"
+    os.makedirs(other)
+    assert project_folders(str(tmp_path), long, {}) == (own, other)
+    assert project_folders(str(tmp_path), "/p", {}) == (str(tmp_path / "projects" / "-p"),)
+    assert project_folder(str(tmp_path), "/p", {"CLAUDE_CODE_PROJECT_DIR_NAME": "a/../b"}).endswith("/a----b")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a\0b", "-x", "a" * 129, "a.b", "a\n"])
+def test_an_id_that_could_leave_its_folder_is_refused(name: str, tmp_path: Path) -> None:
+    for use_ in (
+        lambda: checked_id(name),
+        lambda: session_path(str(tmp_path), name),
+        lambda: subagent_path(str(tmp_path / "s.jsonl"), name),
+        lambda: find_session([str(tmp_path)], name),
+    ):
+        with pytest.raises(InvalidSession, match="not a session id"):
+            use_()
+
+
+def test_sessions_are_listed_latest_first_and_found_by_id(tmp_path: Path) -> None:
+    for number, name in enumerate(("old", "new")):
+        t = transcript(tmp_path, name)
+        t.user("system says", isMeta=True)
+        t.user([text(f"prompt {name}")])
+        t.side("custom-title", customTitle=f"Title {name}")
+        t.close()
+        os.utime(t.path, (number, number))
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "junk.jsonl").write_text("{{{\n")
+    found = list_sessions([str(tmp_path), str(tmp_path / "absent")])
+    assert [(saved.id, saved.first_prompt, saved.title, saved.cwd) for saved in found] == [
+        ("new", "prompt new", "Title new", "/p"),
+        ("old", "prompt old", "Title old", "/p"),
+    ]
+    assert latest_session([str(tmp_path)], "/p").id == "new"
+    assert find_session([str(tmp_path)], "old") == str(tmp_path / "old.jsonl")
+    with pytest.raises(InvalidSession, match="no session to continue"):
+        latest_session([str(tmp_path)], "/elsewhere")
+    with pytest.raises(InvalidSession, match="no session missing"):
+        find_session([str(tmp_path)], "missing")
+
+
+def test_a_fork_says_where_it_came_from_and_reads_the_same(tmp_path: Path) -> None:
+    t = whole_session(tmp_path)
+    t.replace_result("t1", "REWRITTEN")
+    path = fork_session(t.path, "fork-1", str(tmp_path))
+    assert load(path).messages() == load(t.path).messages()
+    copied = lines(path)[0]
+    assert copied["sessionId"] == "fork-1"
+    assert copied["forkedFrom"] == {"sessionId": SESSION, "messageUuid": lines(t.path)[0]["uuid"]}
+    assert not {line.get("uuid") for line in lines(path)} & {line.get("uuid", 0) for line in lines(t.path)}
+    with pytest.raises(FileExistsError):
+        fork_session(t.path, "fork-1", str(tmp_path))
