@@ -16,7 +16,7 @@ from detent.samples import sample
 from detent.sources import Scope, Source
 
 
-def event(name: str, **changes: Any) -> Event:
+def event(name: str, /, **changes: Any) -> Event:
     """Make a complete event of the given name."""
     return sample(name, **changes)
 

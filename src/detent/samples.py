@@ -13,7 +13,7 @@ from detent.wire import decode_event, did_you_mean
 SESSION = "00000000-0000-4000-8000-000000000001"
 
 
-def sample(name: str, *, cwd: str = "/tmp", **changes: Any) -> Event:
+def sample(name: str, /, *, cwd: str = "/tmp", **changes: Any) -> Event:
     """Make a complete event with the given fields changed."""
     common = {"session_id": SESSION, "transcript_path": os.path.join(cwd, f"{SESSION}.jsonl"), "cwd": cwd}
     return decode_event({**common, "hook_event_name": name, **sample_fields(name, cwd), **changes})

@@ -1,0 +1,6 @@
+#!/bin/sh
+# What is written here holds in every later Bash command of the session.
+{
+  echo 'export NODE_ENV=development'
+  echo 'export PATH="$PATH:./node_modules/.bin"'
+} >> "$CLAUDE_ENV_FILE"

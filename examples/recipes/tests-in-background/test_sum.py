@@ -1,0 +1,6 @@
+import unittest
+
+
+class Sum(unittest.TestCase):
+    def test_sum(self) -> None:
+        self.assertEqual(1 + 1, 2)
