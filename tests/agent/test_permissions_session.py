@@ -120,6 +120,21 @@ def test_rules_of_settings_files_hold_with_their_own_anchor(place: Place) -> Non
     assert "settings.json" in str(session.notices[0])
 
 
+def test_directories_of_settings_belong_to_the_workspace(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (place.root / ".claude").mkdir()
+    (place.root / ".claude" / "settings.json").write_text('{"permissions": {"additionalDirectories": ["../lib"]}}')
+    loaded = load_hooks(str(place.root), env={"DETENT_TRUST": "1"}, home=str(place.home))
+    session = place.session(declared=loaded.settings.permissions, mode="acceptEdits")
+    assert permits(session, place.write(str(tmp_path / "lib" / "f")))
+
+
+def test_a_hook_that_answers_for_the_user_is_not_above_rules(place: Place) -> None:
+    session = place.session(disallowed=("Bash(rm *)",))
+    assert session.guard(place.bash("ls")) is None
+    assert isinstance(session.guard(place.bash("ls; rm x")), Refuse)
+
+
 def test_a_reload_replaces_what_files_said_and_nothing_else(place: Place) -> None:
     session = place.session(allowed=("Bash(make *)",))
     session.update([add(("Bash", "npm *"))])

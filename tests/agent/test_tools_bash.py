@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, call_in, make_bench
-from detent.agent.tools import Ended, ToolResult
+from detent.agent.tools import Ended, ToolResult, shells
 from detent.agent.tools.shells import find_shell
 from detent.diagnostics import Diagnostic, Severity
+from support import open_fds
 
 
 def alive(pid: int) -> bool:
@@ -286,3 +287,60 @@ def test_a_corrected_file_counts_again_and_a_missing_one_is_nothing(tmp_path: Pa
 def test_a_file_that_waits_for_input_does_not_hold_up_commands(tmp_path: Path) -> None:
     bench = make_bench(tmp_path, [env_file(tmp_path, "h0", "read line\nexport A=1\n")])
     assert call(bench, "Bash", command="echo $A").text == "1"
+
+
+# ── what goes wrong ─────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_command_that_cannot_be_started_is_a_failure_and_leaves_nothing(tmp_path: Path, background: bool) -> None:
+    done = call(make_bench(tmp_path), "Bash", command="true " + "x" * 3_000_000, run_in_background=background)
+    assert done.is_error
+    assert "too long" in str(done.text)
+    assert [name for _, _, names in os.walk(tmp_path / "session") for name in names] == []
+
+
+def test_what_ignores_the_polite_signal_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shells, "_GRACE", 0.2)
+    bench = make_bench(tmp_path)
+
+    async def session() -> int:
+        stubborn = "trap '' TERM; echo ready > ready; while :; do sleep 0.05; done"
+        done = await call_in(bench, "Bash", command=f'sh -c "{stubborn}" >/dev/null 2>&1 & echo $!')
+        while not (tmp_path / "project" / "ready").exists():
+            await asyncio.sleep(0.01)
+        await bench.shells.aclose()
+        return int(str(done.text))
+
+    assert gone(asyncio.run(session()))
+
+
+def test_a_background_command_that_floods_the_disk_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shells, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(shells, "_LOOK", 0.05)
+    bench = make_bench(tmp_path)
+    heard: list[Ended] = []
+    bench.shells.on_end = heard.append
+
+    async def session() -> None:
+        await call_in(bench, "Bash", command="seq 1000; sleep 60", run_in_background=True)
+        while not heard:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(session())
+    assert heard[0].killed
+
+
+def test_a_session_leaves_no_descriptor_and_no_task(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+
+    async def session() -> tuple[int, int]:
+        await call_in(bench, "Bash", command="true")
+        before = open_fds()
+        for _ in range(20):
+            await call_in(bench, "Bash", command="echo x; exit 1")
+        await call_in(bench, "Bash", command="true", run_in_background=True)
+        await bench.shells.aclose()
+        return open_fds() - before, len(asyncio.all_tasks())
+
+    assert asyncio.run(session()) == (0, 1)

@@ -212,6 +212,10 @@ def test_edit_replaces_all_makes_files_and_keeps_line_ends(bench: Bench) -> None
     put(bench, "f.txt", "a\na\n")
     done = call(bench, "Edit", file_path="f.txt", old_string="a", new_string="b", replace_all=True)
     assert (Path(bench.cwd, "f.txt").read_text(), done.response["replaceAll"]) == ("b\nb\n", True)
+    put(bench, "new.txt", "\n")
+    call(bench, "Edit", file_path="new.txt", old_string="", new_string="filled\n")
+    assert Path(bench.cwd, "new.txt").read_text() == "filled\n"
+    os.unlink(os.path.join(bench.cwd, "new.txt"))
     call(bench, "Edit", file_path="new.txt", old_string="", new_string="made\n")
     assert Path(bench.cwd, "new.txt").read_text() == "made\n"
     dos = put(bench, "dos.txt", b"\xef\xbb\xbfone\r\ntwo\r\n")

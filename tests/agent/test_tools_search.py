@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
@@ -79,6 +79,17 @@ def test_glob_shows_a_hundred_and_counts_all(bench: Bench) -> None:
     assert "truncated" in str(done.text).splitlines()[-1]
 
 
+SETS = [("[]a]", "]", True), ("[!]a]", "b", True), ("[a-c]", "b", True), ("[--0]", ".", True), ("[!a]", "/", False)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "char", "fits"), [*SETS, ("[]", "[]", True), ("[!]", "!", True), ("[&&]", "&", True)]
+)
+def test_sets_of_characters(pattern: str, char: str, fits: bool) -> None:
+    assert (glob_regex(pattern).fullmatch(char) is not None) == fits
+
+
+@settings(max_examples=400)
 @given(st.text(alphabet="ab*?[]{},/!^-\\", max_size=12), st.text(alphabet="ab/", max_size=8))
 def test_law_every_text_is_a_pattern_or_is_refused(pattern: str, path: str) -> None:
     try:

@@ -24,7 +24,7 @@ SKIPPED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 
 _MAX_ALTERNATIVES = 500
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_TOKEN = re.compile(r"(?<![^/])\*\*/|\*\*|\[[!^]?\]?[^\]/]*\]|.", re.DOTALL)
+_TOKEN = re.compile(r"(?<![^/])\*\*/|\*\*|\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|.", re.DOTALL)
 _MEANINGS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -60,11 +60,21 @@ def _translated(pattern: str) -> str:
     for token in _TOKEN.findall(pattern):
         if token in _MEANINGS:
             out += _MEANINGS[token]
-        elif token.startswith("[") and len(token) > 1:
-            inside = re.sub(r"([\\\[\]&~|])", r"\\\1", token[1:-1].lstrip("!^"))
-            out += f"[{'^' if token[1] in '!^' else ''}{inside}]"
+        elif len(token) > 2 and token[0] == "[":
+            negated = token[1] in "!^" and len(token) > 3
+            out += ("[^/" if negated else "[") + _members(token[1 + negated : -1]) + "]"
         else:
             out += re.escape(token)
+    return out
+
+
+def _members(text: str) -> str:
+    """Write the inside of a set of characters so that nothing in it is special but a range."""
+    out, at = "", 0
+    while at < len(text):
+        is_range = at + 2 < len(text) and text[at + 1] == "-"
+        out += f"{re.escape(text[at])}-{re.escape(text[at + 2])}" if is_range else re.escape(text[at])
+        at += 3 if is_range else 1
     return out
 
 

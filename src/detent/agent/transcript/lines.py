@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,11 +32,16 @@ class LineFile:
     def append(self, value: Mapping[str, Any]) -> None:
         """Write one line; raise OSError when the disk does not take it."""
         data = encode(value) + b"\n"
-        for _ in range(2):
-            start = b"" if self._ends_clean() else b"\n"
-            if os.write(self._descriptor, start + data) == len(start + data):
-                return
-        raise OSError(errno.ENOSPC, "the line could not be written as a whole", self.path)
+        # The lock lets nobody look at the end of the file while a long line is half written; a dead holder loses it.
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            for _ in range(2):
+                start = b"" if self._ends_clean() else b"\n"
+                if os.write(self._descriptor, start + data) == len(start + data):
+                    return
+            raise OSError(errno.ENOSPC, "the line could not be written as a whole", self.path)
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def _ends_clean(self) -> bool:
         size = os.fstat(self._descriptor).st_size
