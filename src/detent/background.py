@@ -82,7 +82,8 @@ class Background:
         self._slots = asyncio.Semaphore(limit)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended: dict[str, Late | None] = {}
-        self._on_end = on_end
+        #: Hears of every hook that ends; a host may set it later.
+        self.on_end = on_end
         self._count = 0
 
     def start(self, job: Job, work: Callable[[], Awaitable[Reply]]) -> Backgrounded:
@@ -115,8 +116,8 @@ class Background:
         late = interpret_late(name, job, reply)
         self._ended[name] = late
         del self._tasks[name]
-        if self._on_end is not None:
-            self._on_end(late)
+        if self.on_end is not None:
+            self.on_end(late)
 
     @property
     def running(self) -> tuple[str, ...]:

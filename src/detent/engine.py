@@ -103,6 +103,9 @@ class HookEngine:
     def _last_look(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
         if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
             return SkipReason.RECURSION, "a hook's own agent asks no model about its calls"
+        component = handler.source.component
+        if component is not None and component.kind == "agent" and event.agent_type != component.name:
+            return SkipReason.INACTIVE, f"it holds inside the agent `{component.name}` only"
         if handler.once and str(handler.source) in self._spent:
             return SkipReason.ONCE, "it ran successfully before"
         return self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None

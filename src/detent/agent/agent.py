@@ -1,8 +1,8 @@
 """The agent as a program uses it: open it, give it prompts, ask it to stop, let it end.
 
-    async with open_agent(AgentOptions(cwd=project)) as agent:
-        result = await agent.run("Fix the failing test.")
-        print(result.success, result.text)
+async with open_agent(AgentOptions(cwd=project)) as agent:
+    result = await agent.run("Fix the failing test.")
+    print(result.success, result.text)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from detent.agent.actor import Actor
-from detent.agent.assembly import Parts, assemble
+from detent.agent.assembly import Brought, Parts, assemble
 from detent.agent.commands import add_directory
 from detent.agent.endings import Ending, Interrupted, Result
 from detent.agent.inbox import Letter, Prompt, TaskNotice, TeamMessage, Wake
@@ -31,7 +31,7 @@ from detent.agent.session import Person, Session
 from detent.agent.submission import submit
 from detent.agent.surroundings import watch_files
 from detent.agent.switching import Refused, try_switch
-from detent.agent.updates import Ended, Listener
+from detent.agent.updates import Ended, Listener, Note
 from detent.events import SessionEnd
 from detent.model import Model
 from detent.observers import Observer
@@ -179,7 +179,13 @@ class Agent:
             return
         self._ended = True
         await self.session.settle()
-        await self.main.fire(self.main.event(SessionEnd, reason=reason))
+        outcome = await self.main.fire(self.main.event(SessionEnd, reason=reason))
+        self.main.dialogue.keep_hooks(outcome)
+        for run in outcome.runs:
+            if run.verdict.error is not None:
+                text = f"SessionEnd hook [{run.handler.label}] failed: {run.verdict.error}"
+                self.session.tell(Note(text, level="error", tag="session-end"))
+        self.main.dialogue.transcript.close()
 
 
 @asynccontextmanager
@@ -199,11 +205,14 @@ async def open_agent(
     chosen = options if options is not None else AgentOptions()
     chosen = msgspec.structs.replace(chosen, cwd=os.path.realpath(chosen.cwd))
     async with AsyncExitStack() as closing:
-        listeners = [] if on_message_update is None else [on_message_update]
-        parts = await assemble(
-            chosen, closing, model=model, hooks=hooks, person=person, listeners=listeners, observers=observers
+        brought = Brought(
+            model=model,
+            hooks=hooks,
+            person=person if person is not None else Person(),
+            listeners=() if on_message_update is None else (on_message_update,),
+            observers=observers,
         )
-        agent = Agent(parts)
+        agent = Agent(await assemble(chosen, brought, closing))
         try:
             await agent.begin()
             yield agent

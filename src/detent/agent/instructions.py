@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -36,9 +37,9 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str | None = None
 
     @property
-    def fields(self) -> dict[str, object]:
+    def fields(self) -> dict[str, Any]:
         """Give the fields of the InstructionsLoaded event."""
-        found: dict[str, object] = {
+        found: dict[str, Any] = {
             "file_path": self.path,
             "memory_type": self.memory_type,
             "load_reason": self.load_reason,

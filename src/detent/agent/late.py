@@ -7,6 +7,7 @@ from detent.agent.inbox import Wake
 from detent.agent.prompts import BACKGROUND_NOTICE, reminder
 from detent.agent.session import Session
 from detent.agent.transcript import late_attachment
+from detent.agent.updates import HookEnded
 from detent.background import Late
 from detent.target import hook_name
 
@@ -15,6 +16,7 @@ def watch_background(session: Session) -> None:
     """Hear of background hooks that end; one that wakes the model goes to the inbox."""
 
     def ended(late: Late) -> None:
+        session.tell(HookEnded(late))
         if late.rewake is not None:
             session.inbox.put(Wake())
 

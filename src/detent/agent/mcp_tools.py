@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from detent.agent.actor import Actor, caller
+from detent.agent.options import AgentOptions
 from detent.agent.session import Session
 from detent.agent.tools import Bench, Effect, Text, Tool, ToolResult, failed
-from detent.config import Loaded
+from detent.config import TrustPolicy
 from detent.diagnostics import Diagnostic
 from detent.errors import ConfigError, McpError
 from detent.events import Elicitation as ElicitationEvent
@@ -25,24 +27,33 @@ from detent.wire import encode
 PROJECT_FILE = ".mcp.json"
 
 
-def configured(
-    given: tuple[str, ...], loaded: Loaded, env: Mapping[str, str], *, trusted: bool
-) -> tuple[dict[str, ServerConfig], dict[str, str], list[Diagnostic]]:
-    """Read the servers of `--mcp-config` and of a trusted project's `.mcp.json`: by name, with their sources."""
+class Configured(msgspec.Struct, frozen=True):
+    """The servers of a session, where each was named, and what is wrong with the others."""
+
+    servers: Mapping[str, ServerConfig]
+    sources: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def configured(options: AgentOptions, project_dir: str) -> Configured:
+    """Read the servers of `--mcp-config` and, if the project is trusted as a whole, of its `.mcp.json`."""
     servers: dict[str, ServerConfig] = {}
     sources: dict[str, str] = {}
     notes: list[Diagnostic] = []
-    project = os.path.join(loaded.project_dir, PROJECT_FILE)
-    texts = [(_read(project), project, "project")] if trusted and os.path.isfile(project) else []
-    for value in given:
+    texts = []
+    project = os.path.join(project_dir, PROJECT_FILE)
+    trusted = options.trust or TrustPolicy.from_env(options.env) is TrustPolicy.EVERYTHING
+    if trusted and not options.safe_mode and not options.strict_mcp_config and os.path.isfile(project):
+        texts.append((_read(project), project, "project"))
+    for value in options.mcp_config:
         inline = value.lstrip().startswith("{")
         texts.append((value if inline else _read(value), "--mcp-config" if inline else value, "dynamic"))
     for text, place, source in texts:
-        found = read_mcp_config(text, Source(Scope.FLAG, place), env)
+        found = read_mcp_config(text, Source(Scope.FLAG, place), options.env)
         servers.update(found.servers)
         sources.update(dict.fromkeys(found.servers, source))
         notes += found.diagnostics
-    return servers, sources, notes
+    return Configured(servers, sources, tuple(notes))
 
 
 def _read(path: str) -> str:

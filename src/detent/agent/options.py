@@ -53,6 +53,8 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     setting_sources: tuple[str, ...] | None = None
     plugin_dirs: tuple[str, ...] = ()
     mcp_config: tuple[str, ...] = ()
+    #: Leave the project's `.mcp.json` alone.
+    strict_mcp_config: bool = False
     agents: Mapping[str, AgentType] = msgspec.field(default_factory=dict)
     system_prompt: str | None = None
     append_system_prompt: str | None = None

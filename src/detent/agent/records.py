@@ -69,9 +69,7 @@ def new_path(session: Session, session_id: str) -> str:
 
 def open_dialogue(session: Session, told: Conversation | None = None) -> Dialogue:
     """Open the main conversation on the session's transcript, with what was said before."""
-    envelope = Envelope(
-        session_id=session.id, cwd=session.cwd, version=__version__, git_branch=git_branch(session.cwd)
-    )
+    envelope = Envelope(session_id=session.id, cwd=session.cwd, version=__version__, git_branch=git_branch(session.cwd))
     transcript = Transcript(session.transcript_path, envelope, parent=told.last if told is not None else None)
     messages: list[Message] = told.messages() if told is not None else []
     return Dialogue(transcript, messages, lambda text, name: session.tell(Added(text, name)))

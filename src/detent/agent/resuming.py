@@ -26,7 +26,7 @@ def deferred_calls(told: Conversation) -> set[str]:
 def close_lost_calls(actor: Actor, told: Conversation) -> list[Block]:
     """Give calls that were cut off a result; return those that were put off and wait for their turn."""
     waiting = deferred_calls(told)
-    open_calls = pending(actor.dialogue.messages)
+    open_calls: list[Block] = list(pending(actor.dialogue.messages))
     if open_calls and all(call["id"] in waiting for call in open_calls):
         return open_calls
     actor.dialogue.messages = closed(actor.dialogue.messages)

@@ -17,7 +17,7 @@ from detent.agent.notes import notes
 from detent.agent.options import AgentOptions
 from detent.agent.permissions import Mode, Permissions
 from detent.agent.tools import Tool
-from detent.agent.updates import Listener, ModeChanged, Note, Update
+from detent.agent.updates import Finding, Listener, ModeChanged, Note, Update
 from detent.agent.voice import Voice
 from detent.diagnostics import Diagnostic
 from detent.events import (
@@ -178,7 +178,7 @@ class Session:
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
         """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
-        fields = {} if title is None else {"title": title}
+        fields: dict[str, Any] = {} if title is None else {"title": title}
         self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
 
     @property
@@ -236,7 +236,7 @@ class Session:
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Show a finding to the person."""
-        self.tell(Note(str(diagnostic), level=diagnostic.severity.value, tag=diagnostic.code))
+        self.tell(Finding(diagnostic))
 
     def complain(self, outcome: Outcome, text: str) -> None:
         """Show what is wrong with the answer of a hook that was valid in itself."""

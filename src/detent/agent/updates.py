@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from detent.agent.endings import Result
+from detent.background import Late
+from detent.diagnostics import Diagnostic
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +66,18 @@ class Note(msgspec.Struct, frozen=True):
     tag: str | None = None
 
 
+class Finding(msgspec.Struct, frozen=True):
+    """Something is wrong with the configuration, a rule or a file of a hook."""
+
+    diagnostic: Diagnostic
+
+
+class HookEnded(msgspec.Struct, frozen=True):
+    """A hook that ran in the background ended."""
+
+    late: Late
+
+
 class Titled(msgspec.Struct, frozen=True):
     """The session has a new title."""
 
@@ -82,7 +96,7 @@ class Ended(msgspec.Struct, frozen=True):
     result: Result
 
 
-Update = Opened | Typed | Said | ToolEnded | Added | Note | Titled | ModeChanged | Ended
+Update = Opened | Typed | Said | ToolEnded | Added | Note | Finding | HookEnded | Titled | ModeChanged | Ended
 
 #: An exception in a listener is the host's mistake and raises out of the agent.
 Listener = Callable[[Update], None]

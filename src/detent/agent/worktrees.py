@@ -10,10 +10,9 @@ from typing import Any
 
 from detent.agent.actor import Actor, caller
 from detent.agent.tools import Bench, Effect, Tool, ToolResult, failed, parameters
-from detent.agent.tools.shells import run_quietly
 from detent.errors import DetentError
 from detent.events import Event, WorktreeCreate, WorktreeRemove
-from detent.executors._process import Command, Exit, ExitCode
+from detent.executors._process import Command, Exit, ExitCode, run
 from detent.hookset import HookSet
 from detent.outcome import Outcome
 
@@ -76,7 +75,7 @@ async def _git_create(name: str, cwd: str) -> str:
 
 async def _git(cwd: str, *arguments: str) -> str:
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
-    ended = await run_quietly(Command(argv=("git", *arguments), cwd=cwd, env=env), _LIMIT)
+    ended = await run(Command(argv=("git", *arguments), cwd=cwd, env=env), _LIMIT)
     if not isinstance(ended, Exit):
         raise WorktreeFailed(f"git {arguments[0]} could not be run in {cwd}.")
     if ended.status != ExitCode(0):
@@ -163,6 +162,3 @@ def worktree_tools() -> tuple[Tool, Tool]:
 
 def _create_event(actor: Actor, name: str) -> WorktreeCreate:
     return actor.event(WorktreeCreate, name=name)
-
-
-

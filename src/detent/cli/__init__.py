@@ -6,6 +6,7 @@ import sys
 
 #: Command → what it does. The module `detent.cli.commands.<command>` has `configure(parser)` and `run(args)`.
 COMMANDS: dict[str, str] = {
+    "run": "run the reference agent without a screen, with hooks at every point",
     "fire": "fire an event at the hooks of a project and show what each of them did",
     "list": "list the effective hooks with scope, file:line, order and state",
     "explain": "tell for every hook why it would or would not run for an event",
