@@ -1,0 +1,126 @@
+"""A whole session of the reference agent in a throw-away project, with real hooks and a live account of each.
+
+Nothing is installed, no key is needed and nothing leaves this machine: the model is a script (model.yaml).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from detent.agent import AgentOptions, Result, open_agent
+from detent.agent.updates import Added, Note, Said, ToolEnded, Update
+from detent.cli.render import one_line
+from detent.cli.terminal import Style, say
+from detent.models.script import load_script
+from detent.models.scripted import ScriptedModel
+from detent.observers import EventEnded, Notice, RunEnded
+from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
+
+HERE = Path(__file__).parent
+PROMPT = "Clear the old build, then make greet() say `Hello, Ada.`"
+
+
+class Account:
+    """Writes what happens, as it happens."""
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+
+    def line(self, text: str) -> None:
+        """Print one line."""
+        say([text], sys.stdout)
+
+    def hear(self, update: Update) -> None:
+        """Tell what the model says and what its tools return."""
+        match update:
+            case Said(message=message, shown=shown):
+                if shown:
+                    self.line(f"{self.style.bold('model')}  {one_line(shown)}")
+                for block in message["content"]:
+                    if block["type"] == "tool_use":
+                        what = block["input"].get("command") or block["input"].get("file_path")
+                        self.line(f"{self.style.bold('call ')}  {block['name']}: {one_line(str(what))}")
+            case ToolEnded(name=name, block=block):
+                mark = self.style.bad("refused") if block.get("is_error") else self.style.good("done")
+                self.line(f"{self.style.bold('tool ')}  {name} {mark}")
+            case Added(text=text, hook_name=name) if name:
+                self.line(f"{self.style.dim('       the model now reads: ' + one_line(text, 150))}")
+            case Note(text=text):
+                self.line(f"{self.style.dim('       the user reads: ' + one_line(text, 150))}")
+
+    def observe(self, notice: Notice) -> None:
+        """Tell what every hook did."""
+        if isinstance(notice, RunEnded):
+            run = notice.run
+            name = run.handler.label.rsplit("/", 1)[-1].strip('"')
+            took = f"{run.timing.seconds * 1000:.0f} ms"
+            self.line(f"  {self.style.warn('hook')} {notice.job.event.event_name} {name} ({took}): {self._meant(run)}")
+        elif isinstance(notice, EventEnded) and not notice.outcome.runs and notice.outcome.skips:
+            self.line(self.style.dim(f"  hook {notice.outcome.hook_name}: {len(notice.outcome.skips)} skipped"))
+
+    def _meant(self, run: Run) -> str:
+        verdict = run.verdict
+        match verdict.decision:
+            case Deny(reason=reason):
+                return self.style.bad(f"denies — {one_line(reason.split(']: ')[-1])}")
+            case Block(reason=reason):
+                return self.style.bad(f"sends it back — {one_line(reason)}")
+            case Allow() | Ask() | Defer():
+                return type(verdict.decision).__name__.lower()
+        if verdict.ending is not Ending.SUCCESS:
+            return self.style.bad(f"no verdict — {one_line(verdict.error or verdict.ending.value)}")
+        if verdict.context or verdict.plain:
+            return "adds context"
+        return self.style.dim("no objection")
+
+
+async def session(project: Path, home: Path) -> Result:
+    """Run the session and tell it."""
+    account = Account(Style.of(sys.stdout))
+    env = {**os.environ, "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    options = AgentOptions(
+        cwd=str(project),
+        env=env,
+        home=str(home),
+        trust=True,
+        permission_mode="acceptEdits",
+        allowed_tools=("Bash(rm *)",),
+    )
+    model = ScriptedModel(load_script(HERE / "model.yaml"))
+    account.line(f"{account.style.bold('user ')}  {PROMPT}")
+    async with open_agent(options, model=model, on_message_update=account.hear, observers=[account.observe]) as agent:
+        return await agent.run(PROMPT)
+
+
+def main() -> int:
+    """Make the throw-away project, run, check that the hooks held, and clean up."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="detent-demo-") as folder:
+        project, home = Path(folder, "project"), Path(folder, "home")
+        shutil.copytree(HERE / "project", project)
+        home.mkdir()
+        result = asyncio.run(session(project, home))
+        kept = (project / "build").is_dir()
+        formatted = (project / "greet.py").read_text() == 'def greet(name):\n    return f"Hello, {name}."\n'
+        logged = (project / ".claude" / "sessions.jsonl").exists()
+    held = [
+        (kept, "the folder that `rm -rf` aimed at is still there"),
+        (formatted, "the written file was formatted, and the tests brought it right"),
+        (logged, "the end of the session was logged"),
+        (result.success, f"{result.tool_calls} tool calls, {result.turns} model answers"),
+    ]
+    print()
+    for true, what in held:
+        print(f"{'✓' if true else '✗'} {what}")
+    print(f"{time.monotonic() - started:.1f} s")
+    return 0 if all(true for true, _ in held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
