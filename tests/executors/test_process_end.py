@@ -146,6 +146,18 @@ def test_limit_can_be_set_anew() -> None:
     asyncio.run(main())
 
 
+def test_new_limit_does_not_spare_a_process_that_is_being_ended() -> None:
+    async def main() -> Exit:
+        process = running("trap '' TERM; echo up; while :; do sleep 0.02; done", limits=Limits(kill_after=0.2))
+        await process.first_line()
+        killing = asyncio.create_task(process.kill())
+        await asyncio.sleep(0)
+        process.expire_after(LONG)
+        return await killing
+
+    assert asyncio.run(asyncio.wait_for(main(), 20)).status == Signalled(signal.SIGKILL)
+
+
 def test_limit_below_the_time_of_a_start_expires() -> None:
     assert isinstance(asyncio.run(run(sh("sleep 60"), 0.0)), Expired)
 

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -86,6 +87,25 @@ def test_three_hundred_runs_leave_nothing() -> None:
             assert all(isinstance(result, Exit) for result in results)
 
     assert left_behind(work) == {}
+
+
+def test_ended_process_is_freed_without_the_garbage_collector() -> None:
+    async def main() -> None:
+        for script, timeout in (("true", 60), ("echo x", None), ("sleep 60", 0.02), ("sleep 0.3 &", 60)):
+            process = start(sh(script, stdin=b"x" * 100_000), timeout, Limits(drain=0.02))
+            assert isinstance(process, Process)
+            await process.wait()
+            known = weakref.ref(process)
+            del process
+            await asyncio.sleep(0)
+            assert known() is None, script
+
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(main())
+    finally:
+        gc.enable()
 
 
 @pytest.mark.req("R-190")
