@@ -583,3 +583,41 @@ def test_canonical_model_names(name: str, canonical: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_every_event_has_a_sample(name: str) -> None:
     assert event(name).event_name == name
+
+
+# ── what a process printed, and how much of it ──
+
+
+@pytest.mark.parametrize("text", ['{"systemMessage": "xxx', '\ufeff  {"decision": "block", "reason": "x'])
+def test_an_answer_whose_end_was_dropped_is_void_and_no_text(text: str) -> None:
+    reply = Exited(0, text.encode(), dropped=1000)
+    open_, closed = (interpret(reply, guard, event("PreToolUse")) for guard in (command(), failing_closed()))
+    assert (open_.ending, open_.decision) == (Ending.ERROR, NO_OPINION)
+    assert {d.code for d in open_.diagnostics} == {"output-too-large"}
+    assert isinstance(closed.decision, Deny)
+
+
+def test_a_text_whose_end_was_dropped_is_still_a_text() -> None:
+    v = interpret(Exited(0, b"log line " * 100, dropped=1000), failing_closed(), event("PreToolUse"))
+    assert (v.ending, v.decision) == (Ending.SUCCESS, NO_OPINION)
+    assert [d.code for d in v.diagnostics] == ["output-too-large"]
+
+
+def test_a_path_whose_end_was_dropped_is_no_path() -> None:
+    v = interpret(Exited(0, b"/tmp/tree\n" * 100, dropped=1000), command(), event("WorktreeCreate"))
+    assert isinstance(v.decision, Block)
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [b"\xff", b"ok \0", '{"decision": "block"}'.encode("utf-16"), '{"decision": "block"}'.encode("utf-16-le")],
+)
+def test_output_that_is_no_text_is_told(stdout: bytes) -> None:
+    v = interpret(Exited(0, stdout), command(), event("PreToolUse"))
+    assert "not-utf-8" in {d.code for d in v.diagnostics}
+
+
+def test_a_key_that_stands_twice_in_an_answer_is_told() -> None:
+    v = verdict("PreToolUse", 0, '{"decision": "block", "decision": "approve"}')
+    assert isinstance(v.decision, Allow)
+    assert [d.code for d in v.diagnostics] == ["duplicate-key"]

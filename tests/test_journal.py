@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import detent.journal
-from detent.journal import Journal, redact, state_dir
+from detent.diagnostics import Diagnostic
+from detent.journal import Journal, redact, short, state_dir
 from support import command
 from test_engine import at, engine, group
 
@@ -135,3 +138,77 @@ def test_writers_at_once_never_interleave_a_line(tmp_path: Path) -> None:
     asyncio.run(main())
     lines = (tmp_path / "state" / "journal.jsonl").read_text().splitlines()
     assert len([json.loads(line) for line in lines]) == 60
+
+
+@pytest.mark.req("R-371")
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG", "wJalrXUtnFEMI"),
+        ("GITHUB_TOKEN=0123abcd failed", "0123abcd"),
+        ("my-api-key: 'zzzzzz'", "zzzzzz"),
+        ("curl https://user:hunter2@example.org/x", "hunter2"),
+        ("deploy --password hunter2", "hunter2"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ('{"client_secret": "0123456789"}', "0123456789"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nAAAB\n-----END RSA PRIVATE KEY-----", "AAAB"),
+        ("x" * 490 + " sk-ant-0123456789abcdef0123456789", "sk-ant-01"),
+    ],
+)
+def test_credentials_in_any_dress_are_left_out(text: str, secret: str) -> None:
+    assert secret not in short(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token" + " " * 1_000_000,
+        "-eyJaaaaaaaaaaaa" * 60_000,
+        "-----BEGIN " + "A" * 1_000_000,
+        "-----BEGIN PRIVATE KEY-----" * 40_000,
+        "://" * 300_000,
+        "token_" * 150_000,
+        "a-" * 500_000,
+        "--" * 500_000,
+    ],
+)
+def test_no_text_takes_long_to_redact(text: str) -> None:
+    started = time.monotonic()
+    assert len(short(text)) <= 500
+    assert time.monotonic() - started < 2
+
+
+def test_a_line_never_joins_what_was_torn_before_it(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    fire(tmp_path, journal, command("true"))
+    path = tmp_path / "state" / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    asyncio.run(
+        engine(tmp_path, group("PreToolUse", command("true")), observers=[journal]).fire(at("PreToolUse", tmp_path))
+    )
+    torn, *rest = [line for line in path.read_bytes().split(b"\n") if not _is_json(line)]
+    assert torn == whole[:-20].split(b"\n")[-1]
+    assert rest == [b""]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def test_a_journal_that_cannot_be_written_is_told_once_and_again_after_it_could(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    told: list[Diagnostic] = []
+    journal = Journal(str(tmp_path / "state"), told.append)
+    fire(tmp_path, journal, command("true"), times=3)
+    assert [note.code for note in told] == ["journal"]
+    (tmp_path / "state").unlink()
+    fire(tmp_path, journal, command("true"))
+    assert (tmp_path / "state" / "journal.jsonl").read_bytes().count(b'"kind":"event"') == 1
+    shutil.rmtree(tmp_path / "state")
+    (tmp_path / "state").write_text("a file")
+    fire(tmp_path, journal, command("true"))
+    assert [note.code for note in told] == ["journal", "journal"]

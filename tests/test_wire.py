@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE
-from detent.wire import camel, decode_event, encode, encode_event, parse_json
+from detent.jsontext import parse_json
+from detent.wire import camel, decode_event, encode, encode_event
 from support import command, event
 from test_engine import at, engine, group
 

@@ -9,8 +9,8 @@ import msgspec
 
 from detent.executors.job import Job
 from detent.handlers import CommandHandler
+from detent.jsontext import parse_json
 from detent.replies import Backgrounded, Exited, Failed, Failure, Reply
-from detent.wire import parse_json
 
 
 class Late(msgspec.Struct, frozen=True):

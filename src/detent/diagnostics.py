@@ -92,6 +92,7 @@ CODES: dict[str, str] = {
     "wrong-event-name": "`hookEventName` names another event than the one that fired. The whole answer is void.",
     "unknown-answer-key": "The answer has a key that nobody reads here.",
     "no-effect": "The answer has a field that has no effect on this event.",
+    "not-utf-8": "The hook printed bytes that are no UTF-8 text. They were replaced; no other encoding is read.",
     "output-too-large": "The hook printed more than is kept. The rest was dropped.",
     "spilled": "A text went over 10,000 characters. It was saved to a file; the model sees a preview.",
     "spill-failed": "A text went over 10,000 characters and could not be saved. The model sees a preview only.",

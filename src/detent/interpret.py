@@ -10,6 +10,7 @@ import msgspec
 
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event, EventRules, Exit2, Plain, Refusal
+from detent.exitnotes import exit_notes, first_line
 from detent.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
 from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
@@ -65,10 +66,11 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     stdout = reply.stdout.decode("utf-8", "replace")
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     if rules.plain is Plain.PATH:
-        return _of_path(reply.status, stdout, stderr, handler, event)
-    notes = _notes_on_exit(reply, handler, stderr)
+        return _of_path(reply, stdout, stderr, handler, event)
+    notes = exit_notes(reply, handler, stderr)
     answer: PlainText | Output | Unusable = read_stdout(stdout, event.event_name, rules)
-    if reply.dropped and not isinstance(answer, PlainText):
+    if reply.dropped and (not isinstance(answer, PlainText) or answer.text.startswith("{")):
+        # Whether it was an answer cannot be known without its end, and a guard's answer must not pass as a text.
         answer = Unusable("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
     if reply.status == 2:
         verdict = _of_exit_2(answer, stdout, stderr, handler, event)
@@ -134,37 +136,16 @@ def _of_other_status(
     return _failure(handler, event, text, Ending.ERROR, code, detail=stderr)
 
 
-def _of_path(status: int, stdout: str, stderr: str, handler: Handler, event: Event) -> Verdict:
-    if status != 0:
-        return refuse(event.rules, f"[{handler.label}]: exit status {status}: {stderr or NO_STDERR}")
+def _of_path(reply: Exited, stdout: str, stderr: str, handler: Handler, event: Event) -> Verdict:
+    if reply.status != 0:
+        return refuse(event.rules, f"[{handler.label}]: exit status {reply.status}: {stderr or NO_STDERR}")
+    if reply.dropped:
+        return refuse(event.rules, f"[{handler.label}]: printed {reply.dropped} bytes too many before its path")
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", stdout)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
     if not lines:
         return refuse(event.rules, f"[{handler.label}]: printed no path; print the path of the new worktree")
     return Verdict(fields={"worktree_path": lines[-1]})
-
-
-_INTERPRETER_ERRORS = re.compile(
-    r"can't open file '[^']*'|No such file or directory|cannot open|[Ss]yntax error|SyntaxError|not found"
-)
-
-
-def _notes_on_exit(reply: Exited, handler: Handler, stderr: str) -> tuple[Diagnostic, ...]:
-    notes = []
-    if reply.status == 2 and not reply.stdout.strip() and _INTERPRETER_ERRORS.search(stderr):
-        notes.append(
-            Diagnostic(
-                "accidental-exit-2",
-                f"`{handler.label}` exited 2 because it could not start ({_first_line(stderr)}), and 2 means block; "
-                "fix the path or the script",
-                handler.source,
-                Severity.WARNING,
-            )
-        )
-    if reply.dropped:
-        text = f"`{handler.label}` printed {reply.dropped} bytes more than are kept"
-        notes.append(Diagnostic("output-too-large", text, handler.source, Severity.WARNING))
-    return tuple(notes)
 
 
 # ── answers ─────────────────────────────────────────────────────────────────
@@ -272,6 +253,10 @@ def _notes_on_answer(output: Output, rules: EventRules, handler: Handler) -> tup
         unread.append("continue: false")
     if output.system_message and not rules.system_message:
         unread.append("systemMessage")
+    notes += [
+        Diagnostic("duplicate-key", f"`{key}` stands twice in the answer; the last one counts", handler.source)
+        for key in output.repeated
+    ]
     notes += [
         Diagnostic("no-effect", f"`{name}` has no effect on this event", handler.source, Severity.WARNING)
         for name in unread
@@ -384,12 +369,7 @@ def _error(handler: Handler, code: str, message: str) -> Verdict:
 
 
 def _diagnostic(handler: Handler, code: str, message: str) -> Diagnostic:
-    return Diagnostic(code, f"`{_first_line(handler.label)}` {_first_line(message)}", handler.source, Severity.WARNING)
-
-
-def _first_line(text: str) -> str:
-    line = text.strip().split("\n", 1)[0]
-    return line if len(line) <= 300 else line[:300] + "…"
+    return Diagnostic(code, f"`{first_line(handler.label)}` {first_line(message)}", handler.source, Severity.WARNING)
 
 
 def _with_notes(verdict: Verdict, notes: tuple[Diagnostic, ...]) -> Verdict:

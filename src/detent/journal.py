@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
 from detent.observers import EventEnded, Notice, RunEnded
@@ -19,19 +22,28 @@ from detent.wire import encode
 ROTATE_AT = 8 * 1024 * 1024
 KEEP = 4
 
-#: Words that look like credentials, wherever they stand.
+#: Words that look like credentials, wherever they stand. Every repetition is bounded, so that no text takes long.
 _SECRETS = re.compile(
     r"""(?ix)
-    (?P<kept>\b(?:authorization|bearer|token|api[-_]?key|secret|password|passwd|pwd)\b["']?\s*[:=\s]\s*["']?(?:bearer\s+|basic\s+)?)[^\s"']{6,}
-    | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{12,}
-    | \bgh[pousr]_[A-Za-z0-9]{20,}
-    | \bxox[abprs]-[A-Za-z0-9-]{10,}
-    | \bAKIA[0-9A-Z]{16}\b
-    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*
-    | -----BEGIN[ A-Z]*PRIVATE[ ]KEY-----.*
+    (?P<kept>
+        \b(?:authorization|bearer)\b["']?[:=\s]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
+      | (?<![\w-])[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api[-_]?key|access[-_]?key|credentials?)[\w-]{0,40}
+        ["']?\s{0,8}[:=]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
+      | (?<!\S)--?(?:[\w-]{0,40}-)?(?:token|secret|password|api-?key)\s{1,8}["']?
+      | ://[^\s/:@]{0,80}:(?=[^\s/@]{1,200}@)
+    )[^\s"'@]{3,400}
+    | \b(?:sk|pk|rk)[-_][\w-]{12,400}
+    | \b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_)[\w-]{16,400}
+    | \bxox[abprs]-[\w-]{10,400}
+    | \bA(?:KIA|SIA)[0-9A-Z]{16}\b
+    | \bAIza[\w-]{30,60}
+    | \beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{0,4000}
+    | -----BEGIN[ A-Z]{0,40}PRIVATE[ ]KEY-----(?s:.){0,8000}?(?:-----END[ A-Z]{0,40}-----|\Z)
     """
 )
 _REASON = 500
+#: So much of a text is looked at before it is cut: a credential that begins in what is kept ends in here.
+_LOOKED_AT = 8192
 
 
 def redact(text: str) -> str:
@@ -47,12 +59,22 @@ def state_dir(env: Mapping[str, str]) -> str:
     return os.path.join(env.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), "detent")
 
 
-class Journal:
-    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is said once and never raises."""
+def short(text: str) -> str:
+    """Cut a text for the journal, without what looks like a credential."""
+    return redact(text[:_LOOKED_AT])[:_REASON]
 
-    def __init__(self, folder: str) -> None:
+
+class Journal:
+    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is told once and never raises.
+
+    Law: lines are one `write` at the end of the file, so writers never interleave; a line never joins what a killed
+    writer or a full disk left without a newline.
+    """
+
+    def __init__(self, folder: str, tell: Callable[[Diagnostic], None] | None = None) -> None:
         self.path = os.path.join(folder, "journal.jsonl")
         self.problem: str | None = None
+        self._tell = tell
 
     def __call__(self, notice: Notice) -> None:
         """Write what one notice says."""
@@ -68,14 +90,23 @@ class Journal:
         try:
             descriptor = self._open()
             try:
-                os.write(descriptor, data)
+                data = data if _ends_clean(descriptor) else b"\n" + data
+                if os.write(descriptor, data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             finally:
                 os.close(descriptor)
         except OSError as error:
-            self.problem = f"{self.path}: {error.strerror}"
+            self._failed(f"{self.path}: {error.strerror}")
+        else:
+            self.problem = None
+
+    def _failed(self, problem: str) -> None:
+        if problem != self.problem and self._tell is not None:
+            self._tell(Diagnostic("journal", f"{problem}; hooks run on without a record", None, Severity.WARNING))
+        self.problem = problem
 
     def _open(self) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         try:
             descriptor = os.open(self.path, flags, 0o600)
         except FileNotFoundError:
@@ -83,17 +114,24 @@ class Journal:
             descriptor = os.open(self.path, flags, 0o600)
         if os.fstat(descriptor).st_size < ROTATE_AT:
             return descriptor
+        with contextlib.suppress(FileNotFoundError):  # another process set it aside just now
+            self._rotate(os.fstat(descriptor).st_ino)
         os.close(descriptor)
-        self._rotate()
         return os.open(self.path, flags, 0o600)
 
-    def _rotate(self) -> None:
+    def _rotate(self, inode: int) -> None:
         """Set the full file aside under a name that no other process chose."""
         folder = os.path.dirname(self.path)
-        os.rename(self.path, f"{self.path}.{time.time_ns()}")
+        if os.stat(self.path).st_ino == inode:
+            os.rename(self.path, f"{self.path}.{time.time_ns()}")
         old = sorted(name for name in os.listdir(folder) if name.startswith("journal.jsonl."))
         for name in old[:-KEEP]:
             os.unlink(os.path.join(folder, name))
+
+
+def _ends_clean(descriptor: int) -> bool:
+    size = os.fstat(descriptor).st_size
+    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 def _common(kind: str, event: Event) -> dict[str, Any]:
@@ -110,7 +148,7 @@ def handler_record(handler: Handler) -> dict[str, Any]:
     """Describe a handler: its place is its id."""
     source = handler.source
     return {
-        "handler": redact(handler.label)[:_REASON],
+        "handler": short(handler.label),
         "type": handler.kind.value,
         "scope": source.scope.value,
         "source": f"{source.path}:{source.line}" if source.line else source.path,
@@ -135,7 +173,7 @@ def run_record(event: Event, run: Run) -> dict[str, Any]:
         record["background"] = run.reply.id
     said = reason or run.verdict.error
     if said:
-        record["reason"] = redact(said)[:_REASON]
+        record["reason"] = short(said)
     if run.verdict.diagnostics:
         record["codes"] = [diagnostic.code for diagnostic in run.verdict.diagnostics]
     return record
@@ -144,7 +182,7 @@ def run_record(event: Event, run: Run) -> dict[str, Any]:
 def skip_record(event: Event, skip: Skip) -> dict[str, Any]:
     """Describe a handler that was not run."""
     record = _common("skip", event) | handler_record(skip.handler)
-    return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": redact(skip.detail)[:_REASON]}
+    return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": short(skip.detail)}
 
 
 def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Any]:

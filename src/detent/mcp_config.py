@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from detent.diagnostics import Diagnostic
+from detent.jsontext import parse_json
 from detent.mcp_values import HttpServer, ServerConfig, StdioServer
 from detent.sources import Source
-from detent.wire import did_you_mean, parse_json
+from detent.wire import did_you_mean
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _TYPES = ("stdio", "http")

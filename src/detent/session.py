@@ -271,7 +271,8 @@ async def open_session(
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:
-            listeners.append(Journal(where.state_dir or state_dir(where.env)))
+            folder = where.state_dir or state_dir(where.env)
+            listeners.append(Journal(folder, lambda note: session.notices.append(note)))
         engine = HookEngine(
             loaded.hooks,
             host=wiring.host(loaded),

@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event, EventRules, Shape
+from detent.jsontext import parse_json, repeated_keys
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -95,34 +96,27 @@ def _load_event(data: bytes | str) -> Any:
     return value
 
 
-# ── JSON text ───────────────────────────────────────────────────────────────
+# ── words ───────────────────────────────────────────────────────────────────
 
-
-def parse_json(text: str) -> tuple[Any, str | None]:
-    """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises."""
-    try:
-        return msgspec.json.decode(text.encode("utf-8", "surrogatepass")), None
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass
-    try:
-        return json.loads(text, parse_constant=_refuse_constant), None
-    except json.JSONDecodeError as error:
-        return None, f"{error.msg} at offset {error.pos} (line {error.lineno}, column {error.colno})"
-    except RecursionError:
-        return None, "nested too deeply"
-    except ValueError as error:
-        return None, str(error)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+#: A longer one is no typing mistake, and comparing it would take its time.
+_LONGEST_WORD = 64
+#: So many unknown keys of an answer are named one by one.
+_MOST_NAMED = 20
 
 
 def did_you_mean(word: str, known: Any) -> str:
     """Suggest the nearest known word, as the tail of a message."""
+    if len(word) > _LONGEST_WORD:
+        return ""
     folded = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
     return f". Did you mean `{folded[near[0]]}`?" if near else ""
+
+
+def _shown(value: Any) -> str:
+    """Write a value of somebody else, short enough for a message."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 200 else text[:200] + "…"
 
 
 def _kind(value: Any) -> str:
@@ -160,6 +154,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     specific: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Keys that nobody reads, each with what to do about it.
     unknown: tuple[str, ...] = ()
+    #: Keys that stand twice in one object, of which the last one counts.
+    repeated: tuple[str, ...] = ()
 
 
 class PlainText(msgspec.Struct, frozen=True):
@@ -214,7 +210,9 @@ def read_stdout(text: str, event: str, rules: EventRules) -> PlainText | Output 
         return PlainText(text)
     value, problem = parse_json(text)
     if problem is None:
-        return read_answer(value, event, rules)
+        answer = read_answer(value, event, rules)
+        repeated = repeated_keys(text, (*_TOP_LEVEL, "permissionDecision", "behavior"))
+        return msgspec.structs.replace(answer, repeated=repeated) if repeated and isinstance(answer, Output) else answer
     if _foreign_lines(text):
         return PlainText(text)
     return Unusable("broken-json", f"Hook output looks like a JSON object but is not valid JSON — {problem}")
@@ -278,7 +276,7 @@ def _check_specific(specific: Any, event: str, rules: EventRules, problems: list
     if name is None:
         problems.append(f'hookSpecificOutput is missing required field "hookEventName". Write "{event}"')
     elif not isinstance(name, str) or name not in CATALOGUE:
-        shown = json.dumps(name)
+        shown = _shown(name)
         hint = did_you_mean(name, CATALOGUE) if isinstance(name, str) else ""
         problems.append(f"hookSpecificOutput.hookEventName: {shown} is not an event{hint}")
     elif name != event:
@@ -300,24 +298,25 @@ def _specific(specific: Any, rules: EventRules) -> dict[str, Any]:
 
 def _unknown_keys(value: Mapping[str, Any], rules: EventRules) -> tuple[str, ...]:
     inner = {camel(field): field for field in rules.output}
-    notes = []
-    for key in value:
-        if key in _TOP_LEVEL:
-            continue
-        if key in inner:
-            notes.append(f"`{key}` found at top level, must be under `hookSpecificOutput`")
-        else:
-            notes.append(f"`{key}` is ignored{did_you_mean(str(key), [*_TOP_LEVEL, *inner])}")
     specific = value.get("hookSpecificOutput")
-    if isinstance(specific, Mapping):
-        for key in specific:
-            if key in inner or key == "hookEventName":
-                continue
-            if key in _TOP_LEVEL:
-                notes.append(f"`{key}` found under `hookSpecificOutput`, must be at top level")
-            else:
-                notes.append(f"`hookSpecificOutput.{key}` is ignored{did_you_mean(str(key), inner)}")
-    return tuple(notes)
+    outside = [key for key in value if key not in _TOP_LEVEL]
+    inside = [key for key in specific if key not in inner and key != "hookEventName"] if specific else []
+    notes = [_unknown_outside(key, inner) for key in outside[:_MOST_NAMED]]
+    notes += [_unknown_inside(key, inner) for key in inside[:_MOST_NAMED]]
+    more = len(outside) + len(inside) - len(notes)
+    return (*notes, f"{more} more keys are ignored") if more else tuple(notes)
+
+
+def _unknown_outside(key: str, inner: Mapping[str, str]) -> str:
+    if key in inner:
+        return f"`{key}` found at top level, must be under `hookSpecificOutput`"
+    return f"`{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, [*_TOP_LEVEL, *inner])}"
+
+
+def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
+    if key in _TOP_LEVEL:
+        return f"`{key}` found under `hookSpecificOutput`, must be at top level"
+    return f"`hookSpecificOutput.{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
 
 
 def _problems(path: str, value: Any, shape: Shape) -> list[str]:
@@ -331,7 +330,7 @@ def _problems(path: str, value: Any, shape: Shape) -> list[str]:
         hint = did_you_mean(value, allowed) if isinstance(value, str) else ""
         if value == "block":
             hint = ". Did you mean `deny`?"
-        return [f"{path}: {json.dumps(value, default=str)} is not one of {', '.join(allowed)}{hint}"]
+        return [f"{path}: {_shown(value)} is not one of {', '.join(allowed)}{hint}"]
     if _fits(value, shape):
         return []
     return [f"{path}: expected {shape.value}, got {_kind(value)}"]
@@ -357,7 +356,7 @@ def _request_decision_problems(path: str, value: Any) -> list[str]:
     behavior = value.get("behavior")
     if behavior not in ("allow", "deny"):
         hint = did_you_mean(behavior, ("allow", "deny")) if isinstance(behavior, str) else ""
-        return [f"{path}.behavior: {json.dumps(behavior, default=str)} is not one of allow, deny{hint}"]
+        return [f"{path}.behavior: {_shown(behavior)} is not one of allow, deny{hint}"]
     fields: dict[str, Shape] = (
         {"updatedInput": Shape.OBJECT} if behavior == "allow" else {"message": Shape.STRING, "interrupt": Shape.BOOLEAN}
     )

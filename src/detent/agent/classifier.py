@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from detent.agent.permissions import Call, Classifier
+from detent.jsontext import parse_json
 from detent.model import ApiError, Model, Request
-from detent.wire import encode, parse_json
+from detent.wire import encode
 
 UNAVAILABLE = "Classifier unavailable"
 

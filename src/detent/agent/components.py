@@ -16,8 +16,8 @@ from detent.config.parse import parse_hooks
 from detent.diagnostics import Diagnostic
 from detent.errors import ConfigError
 from detent.handlers import MatcherGroup
+from detent.jsontext import parse_json
 from detent.sources import Component, Scope, Source
-from detent.wire import parse_json
 
 
 class AgentType(msgspec.Struct, frozen=True, kw_only=True):

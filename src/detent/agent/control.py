@@ -15,7 +15,7 @@ from detent.agent.inbox import Closed, Inbox, Prompt
 from detent.agent.permissions import InvalidUpdate
 from detent.agent.session import Question, Reply
 from detent.agent.switching import Refused
-from detent.wire import parse_json
+from detent.jsontext import parse_json
 
 Write = Callable[[Mapping[str, Any]], None]
 

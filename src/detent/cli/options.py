@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import uuid
 from typing import Any
 
 from detent.config.trust import TrustPolicy
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event
-from detent.samples import sample_fields, tool_input
+from detent.jsontext import parse_json
+from detent.samples import new_session_id, sample_fields, tool_input
 from detent.session import Places
-from detent.wire import decode_event, did_you_mean, parse_json
+from detent.wire import decode_event, did_you_mean
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +93,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 def _defaults(name: str, project: str, variant: str | None) -> dict[str, Any]:
     """Fill in what a session would: ids, paths, and the event's own required fields."""
     cwd = os.path.abspath(project)
-    session = str(uuid.uuid4())
+    session = new_session_id()
     slug = "".join(letter if letter.isalnum() else "-" for letter in cwd)
     home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
     return {

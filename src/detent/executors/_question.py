@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from detent.jsontext import parse_json
 from detent.model import Message, Response
 from detent.replies import Failed, Failure, Judged, Spent
-from detent.wire import parse_json
 
 #: The conversation at the moment of asking, in the neutral form of `detent.model`.
 Conversation = Callable[[], Sequence[Message]]

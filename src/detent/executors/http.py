@@ -19,8 +19,8 @@ from detent.executors._httpguard import Refused, Target, allows, anywhere, metad
 from detent.executors._httpwire import AddressRefused, BadAnswer, Response
 from detent.executors.job import Job
 from detent.handlers import HttpHandler
+from detent.jsontext import parse_json
 from detent.replies import Answered, Failed, Failure, Reply
-from detent.wire import parse_json
 
 if TYPE_CHECKING:
     from detent.executors._httpclient import HttpClient

@@ -28,7 +28,8 @@ from typing import Any
 import msgspec
 
 from detent.errors import ConfigError, MissingExtra
-from detent.wire import did_you_mean, parse_json
+from detent.jsontext import parse_json
+from detent.wire import did_you_mean
 
 
 class Text(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from detent.cases.inject import FAULTS, Injector, read_fault
 from detent.cli.contract import contract
 from detent.cli.modelview import Part, later_view, model_view
 from detent.cli.options import add_event, add_places, places, read_event
-from detent.cli.render import late_lines, latency_line, outcome_lines, problems
+from detent.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from detent.cli.servers import add_servers, powers
 from detent.cli.terminal import Style, harmless, say
 from detent.cli.watch import stamps, wait_for_change, watched_files
@@ -99,6 +99,7 @@ async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
         fired = Fired(event, outcome, time.perf_counter() - began, injector.struck)
         _tell(fired, args)
         _tell_late(await _see_off(session, args.json), event, args)
+        say((f"detent: {diagnostic_line(notice)}" for notice in session.notices), sys.stderr)
         return status_of(outcome), session.loaded
 
 

@@ -1,0 +1,78 @@
+"""Read JSON that somebody else wrote: strictly, without ever raising, and noticing what a parser keeps silent about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
+
+#: Deeper nesting is no answer and no event; whatever walks over a value later has room on the stack for this much.
+DEEPEST = 256
+_TOO_DEEP = f"nested more than {DEEPEST} levels deep"
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKET = re.compile(r"[^][{}]+")
+
+
+def parse_json(text: str) -> tuple[Any, str | None]:
+    """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises."""
+    if _too_deep(text):
+        return None, _TOO_DEEP
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "surrogatepass")), None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number), None
+    except json.JSONDecodeError as error:
+        return None, f"{error.msg} at offset {error.pos} (line {error.lineno}, column {error.colno})"
+    except RecursionError:
+        return None, _TOO_DEEP
+    except ValueError as error:
+        return None, str(error)
+
+
+def _too_deep(text: str) -> bool:
+    """Peel pairs of brackets off, a level a turn; most texts have too few brackets to be looked at."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    left = _NO_BRACKET.sub("", _STRING.sub("", text))
+    for _ in range(DEEPEST):
+        fewer = left.replace("[]", "").replace("{}", "")
+        if not fewer or len(fewer) == len(left):  # none left, or none that fit: the parser says what is wrong
+            return False
+        left = fewer
+    return True
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _whole_number(digits: str) -> int | float:
+    """Read a number of any length; one with more digits than Python converts is infinite, as it is in JavaScript."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+def repeated_keys(text: str, keys: Collection[str]) -> tuple[str, ...]:
+    """Name those of the keys that one object of a valid JSON text has twice; parsers keep the last in silence."""
+    suspects = {key for key in keys if text.count(f'"{key}"') > 1}
+    if not suspects:
+        return ()
+    found: dict[str, None] = {}
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen and key in suspects:
+                found[key] = None
+            seen.add(key)
+
+    json.loads(text, object_pairs_hook=look, parse_int=_whole_number)
+    return tuple(found)
