@@ -7,7 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pages.api import api
+from pages.cli import cli
+from pages.diagnostics import diagnostics
 from pages.events import events
+from pages.settings import settings
 from pages.tables import exit_codes, visibility
 
 DOCS = Path(__file__).parent
@@ -16,6 +20,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/events.md": events,
     "reference/exit-codes.md": exit_codes,
     "reference/visibility.md": visibility,
+    "reference/settings.md": settings,
+    "reference/diagnostics.md": diagnostics,
+    "reference/cli.md": cli,
+    "reference/api.md": api,
 }
 
 

@@ -11,7 +11,7 @@ def diagnostics() -> str:
     """Write the page."""
     return page(
         "Diagnostics",
-        "What a hook author did wrong is a diagnostic: a code, a message with place, value and way out, and the source. "
+        "What a hook author did wrong is a diagnostic: a code, a message with place, value and way out, and source. "
         "Codes are never renamed. `detent fire`, `list` and `explain` print them; "
         "in code they are `Loaded.diagnostics` and `Outcome.diagnostics`.",
         *(f"## {code}\n\n{text}" for code, text in CODES.items()),

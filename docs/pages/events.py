@@ -123,7 +123,7 @@ def _exit_2(name: str, rules: EventRules) -> str:
 
 
 def _kinds(rules: EventRules) -> str:
-    kinds = [kind for kind in Kind if kind is not Kind.FUNCTION and supports(rules, kind)]
+    kinds: list[Kind] = [kind for kind in Kind if kind is not Kind.FUNCTION and supports(rules, kind)]
     if rules.impossible_lifts:
         kinds.append(Kind.FUNCTION)
     left = [kind for kind in Kind if kind is not Kind.FUNCTION and kind not in kinds]

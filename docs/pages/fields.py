@@ -83,7 +83,7 @@ INPUT = {
     "teammate_name": "The teammate.",
     "title": "A heading.",
     "to_model": "The model that is wanted, or now in use.",
-    "tool_calls": "One object a call: `tool_name`, `tool_input`, `tool_use_id`, and `tool_response` as the model sees it.",
+    "tool_calls": "One object a call: `tool_name`, `tool_input`, `tool_use_id`, `tool_response` (text for the model).",
     "tool_input": "The tool's input. Paths are absolute. After PreToolUse it is the rewritten input.",
     "tool_name": "The tool.",
     "tool_response": "The tool's structured result.",

@@ -17,7 +17,7 @@ def show(outcome: detent.Outcome) -> None:
 async def main(project: str, commands: list[str]) -> None:
     common: dict[str, Any] = {"session_id": "demo", "transcript_path": f"{project}/demo.jsonl", "cwd": project}
     async with detent.open_session(project) as hooks:
-        print(*hooks.loaded.diagnostics, sep="\n", file=sys.stderr)
+        sys.stderr.writelines(f"{problem}\n" for problem in hooks.loaded.diagnostics)
         show(await hooks.fire(detent.SessionStart(**common, source="startup")))
         for number, command in enumerate(commands):
             call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"{number}"}

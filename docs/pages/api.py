@@ -1,0 +1,136 @@
+"""The API reference: public names with their signatures and docstrings, read from the source and never run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from pages.markdown import code, page, ticked
+
+import detent
+from detent.events import CATALOGUE
+
+ROOT = Path(detent.__file__).parent
+
+#: Public modules beside the names of the package itself, with the names that count.
+FURTHER = {
+    "detent.outcome": ("Stop", "Verdict", "Ending"),
+    "detent.session": ("HookSession",),
+    "detent.background": ("Background", "Late"),
+    "detent.observers": ("RunStarted", "RunEnded", "EventEnded"),
+    "detent.executors.callback": ("CallbackContext", "Signal"),
+    "detent.executors.toolbox": ("ToolBox", "ToolUse", "ToolResult"),
+    "detent.config": ("TrustPolicy", "Settings"),
+    "detent.sources": ("Source", "Scope"),
+    "detent.samples": ("sample",),
+    "detent.models": ("from_environment",),
+}
+
+
+def api() -> str:
+    """Write the page."""
+    by_module: dict[str, list[str]] = {}
+    for module, names in detent._EXPORTS.items():
+        by_module.setdefault(module, []).extend(name for name in names if name not in CATALOGUE)
+    parts = [_module(module, tuple(names), "detent") for module, names in by_module.items() if names]
+    return page(
+        "API",
+        "Everything here is imported from `detent`, unless its heading says otherwise. "
+        "Importing `detent` does nothing; names are loaded on first use.",
+        f"The events are classes with the names of the wire: {ticked(CATALOGUE)}. "
+        "Their fields are in [events.md](events.md); each class has its `rules`.",
+        *parts,
+        "## Further modules",
+        *(_module(module, names, module) for module, names in FURTHER.items()),
+    )
+
+
+def _module(module: str, names: tuple[str, ...], home: str) -> str:
+    return "\n\n".join(_entry(module, name, home) for name in names)
+
+
+def _entry(module: str, name: str, home: str) -> str:
+    node, lines = _find(module, name)
+    heading = f"### {name}" if home == "detent" else f"### {module}.{name}"
+    if isinstance(node, ast.ClassDef):
+        text = _class(node, lines)
+    elif isinstance(node, ast.AnnAssign):
+        text = f"{name}: {ast.unparse(node.annotation)}"
+    else:
+        text = _function(node, lines)
+    return f"{heading}\n\n{code(text, 'python')}"
+
+
+def _path(module: str) -> Path:
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign
+
+
+def _find(module: str, name: str) -> tuple[Definition, list[str]]:
+    """Find the definition of a name, through re-exports."""
+    text = _path(module).read_text()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return node, text.splitlines()
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return node, text.splitlines()
+        if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == name for alias in node.names):
+            return _find(node.module, name)
+    raise LookupError(f"{module} has no {name}")
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    """Copy the signature as it is written, and the docstring."""
+    head = _head(node, lines)
+    doc = _doc(node, lines)
+    return f"{head}\n{doc}" if doc else f"{head} ..."
+
+
+def _head(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+    written = lines[first - 1 : node.body[0].lineno - 1] or [lines[first - 1]]
+    while not written[-1].rstrip().endswith(":") and "  #" not in written[-1]:
+        written = written[:-1]
+    return "\n".join(re.sub(r"  # .*$", "", line) for line in written)
+
+
+def _class(node: ast.ClassDef, lines: list[str]) -> str:
+    fields: list[str] = []
+    methods: list[str] = []
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign | ast.Assign) and not _private(item):
+            fields += [*_notes(item.lineno, lines), *lines[item.lineno - 1 : item.end_lineno]]
+        elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and _shown(item):
+            methods.append(_function(item, lines))
+    head = "\n".join(filter(None, [_head(node, lines), _doc(node, lines)]))
+    parts = ["\n".join(fields), *methods]
+    return "\n\n".join([head, *filter(None, parts)])
+
+
+def _private(item: ast.AnnAssign | ast.Assign) -> bool:
+    target = item.target if isinstance(item, ast.AnnAssign) else item.targets[0]
+    return isinstance(target, ast.Name) and target.id.startswith("_")
+
+
+def _shown(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return item.name in ("__init__", "__call__") or not item.name.startswith("_")
+
+
+def _notes(line: int, lines: list[str]) -> list[str]:
+    """Take the `#:` lines above a field."""
+    found: list[str] = []
+    while line > 1 and lines[line - 2].strip().startswith("#:"):
+        line -= 1
+        found.insert(0, lines[line - 1])
+    return found
+
+
+def _doc(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    """Copy the docstring as it is written."""
+    if ast.get_docstring(node) is None:
+        return ""
+    return "\n".join(lines[node.body[0].lineno - 1 : node.body[0].end_lineno])
