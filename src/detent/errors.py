@@ -2,6 +2,7 @@
 
 DetentError
 ├── InvalidEvent      an event that does not fit its catalogue entry
+├── InvalidCase       a file of cases that cannot be understood
 ├── ConfigError       a call for configuration that cannot be carried out (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
 ├── MissingExtra      an optional dependency is needed and not installed
@@ -18,6 +19,10 @@ class DetentError(Exception):
 
 class InvalidEvent(DetentError):
     """An event does not fit its catalogue entry."""
+
+
+class InvalidCase(DetentError):
+    """A file of cases cannot be understood."""
 
 
 class ConfigError(DetentError):

@@ -19,6 +19,12 @@ def sample(name: str, /, *, cwd: str = "/tmp", **changes: Any) -> Event:
     return decode_event({**common, "hook_event_name": name, **sample_fields(name, cwd), **changes})
 
 
+def new_session_id() -> str:
+    """Make a random UUID, without the module for it that costs more to import than all samples."""
+    text = os.urandom(16).hex()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
+
+
 def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, Any]:
     """Give an ordinary value to every field that an event must have; a variant is a tool, or a value of the target."""
     fields = copy.deepcopy(_SAMPLES[name])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
-#: Command → what it does. The module `detent.cli.commands.<command>` has `configure(parser)` and `run(args)`.
+#: Command → what it does. The module `detent.cli.commands.<command>` has `configure(parser)` and `run(args)`, and
+#: `USAGE` where its status for a usage error is another than ours.
 COMMANDS: dict[str, str] = {
     "run": "run the reference agent without a screen, with hooks at every point",
     "fire": "fire an event at the hooks of a project and show what each of them did",
     "list": "list the effective hooks with scope, file:line, order and state",
+    "test": "run the cases that stand beside the hooks",
     "explain": "tell for every hook why it would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }
@@ -49,14 +51,15 @@ def _run(name: str, args: list[str]) -> int:
         prog=f"detent {name}", description=COMMANDS[name].capitalize() + ".", formatter_class=argparse.HelpFormatter
     )
     module.configure(parser)
+    usage = getattr(module, "USAGE", USAGE)
     try:
         parsed = parser.parse_args(args)
     except SystemExit as end:
-        return USAGE if end.code == 2 else int(end.code or 0)
-    return _guarded(module.run, parsed)
+        return usage if end.code == 2 else int(end.code or 0)
+    return _guarded(module.run, parsed, usage)
 
 
-def _guarded(run: object, parsed: object) -> int:
+def _guarded(run: object, parsed: object, usage: int) -> int:
     from detent.errors import DetentError
 
     assert callable(run)
@@ -65,7 +68,7 @@ def _guarded(run: object, parsed: object) -> int:
         sys.stdout.flush()
     except DetentError as error:
         print(f"detent: {error}", file=sys.stderr)
-        return USAGE
+        return usage
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
