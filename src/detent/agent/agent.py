@@ -37,6 +37,9 @@ from detent.model import Model
 from detent.observers import Observer
 from detent.program import Hooks
 
+#: Seconds that hooks in the background may still run when everything else is over.
+BACKGROUND_GRACE = 0.5
+
 
 class Agent:
     """One session of the reference agent; `open_agent` makes it."""
@@ -181,6 +184,9 @@ class Agent:
         await self.session.settle()
         outcome = await self.main.fire(self.main.event(SessionEnd, reason=reason))
         self.main.dialogue.keep_hooks(outcome)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BACKGROUND_GRACE):
+                await self.session.hooks.background.wait()
         for run in outcome.runs:
             if run.verdict.error is not None:
                 text = f"SessionEnd hook [{run.handler.label}] failed: {run.verdict.error}"

@@ -114,7 +114,7 @@ def _places(options: AgentOptions) -> Places:
         project=options.cwd,
         env=options.env,
         home=options.home,
-        settings=options.settings,
+        settings=() if options.safe_mode else options.settings,
         sources=options.setting_sources,
         plugin_dirs=options.plugin_dirs,
         trust=trust,

@@ -28,6 +28,7 @@ ERROR_LIMIT = 10_000
 class Handled(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one call."""
 
+    #: The call as the model made it; defaults filled in and paths absolute where its input fits the tool.
     call: Block
     #: The result for the model; None for a call that was put off.
     block: Mapping[str, Any] | None
@@ -46,6 +47,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
     problem = tool.problem(arguments)
     if problem is None:
         arguments = tool.normalise(arguments, actor.bench.cwd, actor.session.home)
+        call = {**call, "input": arguments}
         problem = tool.objection(arguments) if tool.objection is not None else None
     if problem is not None:
         return _without_running(actor, call, never_ran(problem))
