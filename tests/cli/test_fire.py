@@ -128,7 +128,6 @@ def test_a_fault_that_does_not_exist_is_refused(shell: Shell, text: str) -> None
 # ── what the model gets ─────────────────────────────────────────────────────
 
 
-@pytest.mark.req("R-381")
 def test_as_model_prints_every_text_in_its_place(shell: Shell) -> None:
     settings(shell.home, hooks_for("PreToolUse", DENY, says(specific("PreToolUse", additionalContext="be nice"))))
     assert shell("fire", "PreToolUse", "--as-model").stdout == (

@@ -50,7 +50,6 @@ def test_failures_are_told_with_place_difference_and_handlers(shell: Shell) -> N
     assert "✓ refused" in shell("test", "--trust", "-v").stdout
 
 
-@pytest.mark.req("R-384")
 def test_a_filter_picks_cases_and_success_is_0(shell: Shell) -> None:
     done = shell("test", "--trust", "-k", "REFUSED")
     assert (done.returncode, "1 passed in" in done.stdout) == (0, True)
