@@ -33,8 +33,9 @@ types: install
 unit: install
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
-conformance: install  ## the engine cases, through the command line
-	$(BIN)/python tests/conformance/kit/conform.py engine --fire "$(CURDIR)/$(BIN)/detent fire" tests/conformance/kit/engine -j 2
+conformance: install  ## the conformance cases, through the command line
+	$(BIN)/python tests/conformance/run.py engine -j 2
+	$(BIN)/python tests/conformance/run.py session -j 2
 
 coverage: install     ## branch coverage of the core
 	$(BIN)/coverage erase
