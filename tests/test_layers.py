@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
         "target",
     },
     {"hookset", "aggregate", "visibility", "host", "spill", "executors", "background", "observers", "mcp_servers"},
-    {"engine", "journal", "otel"},
+    {"engine", "journal", "otel", "recorder"},
     {"config", "testing", "author"},
     {"models", "replay", "warm"},
     {"session"},

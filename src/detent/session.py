@@ -26,6 +26,7 @@ from detent.journal import Journal, state_dir
 from detent.observers import Notice, Observer, RunEnded
 from detent.outcome import Outcome
 from detent.program import Hooks
+from detent.recorder import RECORD_VARIABLE, Recorder
 from detent.replies import Reply
 from detent.sources import Component, Scope
 
@@ -273,6 +274,8 @@ async def open_session(
         if journal:
             folder = where.state_dir or state_dir(where.env)
             listeners.append(Journal(folder, lambda note: session.notices.append(note)))
+        if record := where.env.get(RECORD_VARIABLE):
+            listeners.append(Recorder(record))
         engine = HookEngine(
             loaded.hooks,
             host=wiring.host(loaded),

@@ -11,6 +11,7 @@ COMMANDS: dict[str, str] = {
     "fire": "fire an event at the hooks of a project and show what each of them did",
     "list": "list the effective hooks with scope, file:line, order and state",
     "test": "run the cases that stand beside the hooks",
+    "record": "make cases of what happened in a session",
     "explain": "tell for every hook why it would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }
