@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pages.api import api
+from pages.cases import cases
 from pages.cli import cli
 from pages.diagnostics import diagnostics
 from pages.events import events
@@ -22,6 +23,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/visibility.md": visibility,
     "reference/settings.md": settings,
     "reference/diagnostics.md": diagnostics,
+    "reference/cases.md": cases,
     "reference/cli.md": cli,
     "reference/api.md": api,
 }

@@ -195,6 +195,11 @@ def test_the_page_of_commands_has_every_option_that_help_prints(
     assert {option for option in options if option not in page} == set()
 
 
+def test_the_page_of_settings_is_silent_about_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    assert importlib.import_module("pages.settings").undescribed_variables() == set()
+
+
 def test_the_page_of_names_has_every_public_name() -> None:
     page = read("docs/reference/api.md")
     for name in dir(importlib.import_module("detent")):

@@ -25,6 +25,7 @@ FURTHER = {
     "detent.sources": ("Source", "Scope"),
     "detent.samples": ("sample",),
     "detent.models": ("from_environment",),
+    "detent.agent": ("open_agent", "Agent", "AgentOptions", "Result", "Person"),
 }
 
 
@@ -71,15 +72,17 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssi
 
 
 def _find(module: str, name: str) -> tuple[Definition, list[str]]:
-    """Find the definition of a name, through re-exports."""
+    """Find the definition of a name, through re-exports, lazy ones included."""
     text = _path(module).read_text()
-    for node in ast.parse(text).body:
+    tree = ast.parse(text)
+    for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return node, text.splitlines()
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return node, text.splitlines()
-        if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == name for alias in node.names):
-            return _find(node.module, name)
+    for inner in ast.walk(tree):
+        if isinstance(inner, ast.ImportFrom) and inner.module and any(alias.name == name for alias in inner.names):
+            return _find(inner.module, name)
     raise LookupError(f"{module} has no {name}")
 
 

@@ -27,7 +27,7 @@ KEYS = {
     "shell": "`bash` changes nothing: the line runs in `/bin/sh`. `powershell` runs it in `pwsh`.",
     "async": "Run in the background; nobody waits. Later `additionalContext` and `systemMessage` go to the model.",
     "asyncRewake": "As `async`, and exit 2 wakes the model with stderr.",
-    "worker": "Reserved for Python hooks that stay loaded; read and kept, without an effect yet.",
+    "worker": "Python hooks: `warm` uses an interpreter that is held ready, `resident` one process that stays.",
     "url": "Gets the event as a POST. Only a 2xx answer with a JSON object counts.",
     "headers": "Further headers. `$NAME` and `${NAME}` are filled in from `allowedEnvVars`.",
     "allowedEnvVars": "Names of variables that headers may use.",
@@ -64,6 +64,7 @@ READ = {
     "DETENT_MANAGED_SETTINGS": "Another managed file, or a folder with `managed-settings.json` and "
     "`managed-settings.d/`.",
     "DETENT_TRUST": "`1` trusts whatever project files say, for this process.",
+    "DETENT_RECORD": "A private file that gets every event of every session, payloads included, for `detent record`.",
     "DETENT_STATE_DIR": "Where the trust store and the journal are kept.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/detent`, else `~/.local/state/detent`.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",
@@ -90,6 +91,7 @@ GIVEN = {
     "CLAUDE_EFFORT": "The effort level, where the event has one.",
     "CLAUDE_PLUGIN_ROOT": "The plugin's folder, for hooks of plugins.",
     "CLAUDE_PLUGIN_DATA": "A folder for the plugin's data, for hooks of plugins.",
+    "DETENT_RUN": "Names this run; the part after the last dot is its id in the journal.",
     "CLAUDECODE": "`1`.",
     "CLAUDE_CODE_ENTRYPOINT": "The host's name.",
     "CLAUDE_CODE_CHILD_SESSION": "`1`.",
@@ -132,10 +134,7 @@ _EXAMPLE = """
 
 
 def settings() -> str:
-    """Write the page, unless it would be silent about something that the sources read."""
-    missing = variables_in_sources() - READ.keys() - GIVEN.keys() - INTERNAL
-    if missing:
-        raise LookupError(f"say in docs/pages/settings.py what these variables do: {', '.join(sorted(missing))}")
+    """Write the page."""
     return page(
         "Settings",
         "Hooks live under `hooks` in a settings file: event, then groups with a matcher, then handlers.",
@@ -190,6 +189,11 @@ def _shape(shape: Callable[..., Any]) -> str:
     if shape in _SHAPES:
         return _SHAPES[shape]
     return " | ".join(f'"{name}"' for name in inspect.getclosurevars(shape).nonlocals["names"])
+
+
+def undescribed_variables() -> set[str]:
+    """Find variables that the sources read or set and that this page is silent about."""
+    return variables_in_sources() - READ.keys() - GIVEN.keys() - INTERNAL
 
 
 def variables_in_sources() -> set[str]:
