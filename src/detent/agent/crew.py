@@ -115,8 +115,8 @@ class Crew:
         """Fire SubagentStart and put the task before the subagent, with what its hooks add."""
         actor = member.actor
         outcome = await actor.fire(actor.event(SubagentStart))
-        actor.dialogue.hear(actor.dialogue.keep_hooks(outcome))
         actor.dialogue.user(prompt, promptId=self._session.prompt_id)
+        actor.dialogue.hear(actor.dialogue.keep_hooks(outcome))
 
     def launch(self, member: Member) -> None:
         """Let a subagent work in the background; the main agent hears of its end."""
