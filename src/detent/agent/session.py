@@ -163,7 +163,7 @@ class Session:
         outcome = await self.hooks.fire(event)
         for note in notes(outcome):
             self.tell(note)
-        self._tell_of_changes()
+        self.tell_of_changes()
         return outcome
 
     def fire_later(self, event: Event, then: Callable[[Outcome], None] | None = None) -> None:
@@ -242,7 +242,8 @@ class Session:
         """Show what is wrong with the answer of a hook that was valid in itself."""
         self.tell(Note(f"{outcome.hook_name} hook error: {text}", level="error", tag="notice"))
 
-    def _tell_of_changes(self) -> None:
+    def tell_of_changes(self) -> None:
+        """Show what became of settings files that changed, and take up their rules."""
         found, self.hooks.notices[:] = list(self.hooks.notices), []
         if any(diagnostic.code == "reloaded" for diagnostic in found):
             self.permissions.reload(self.hooks.loaded.settings.permissions)
