@@ -29,6 +29,7 @@ from detent.program import Hooks
 from detent.recorder import RECORD_VARIABLE, Recorder
 from detent.replies import Reply
 from detent.sources import Component, Scope
+from detent.watchdog import Watchdog
 
 if TYPE_CHECKING:
     from detent.executors.agent import ToolBox
@@ -160,6 +161,7 @@ class Wiring:
 
     def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack) -> None:
         self.background = Background()
+        self.watchdog: Watchdog | None = None
         self.env_files: dict[str, str] = {}
         self._places = places
         self._powers = powers
@@ -180,7 +182,7 @@ class Wiring:
         """Make an executor for every kind; what needs an extra or a model is made at its first use."""
         powers, env, settings = self._powers, self._places.env, loaded.settings
         return {
-            Kind.COMMAND: CommandExecutor(self.host(loaded), self.background),
+            Kind.COMMAND: CommandExecutor(self.host(loaded), self.background, watchdog=self.watchdog),
             Kind.CALLBACK: run_callback,
             Kind.FUNCTION: FunctionExecutor(powers.messages),
             Kind.HTTP: _Lazy(self._closing, lambda: _http(env, settings)),
@@ -263,12 +265,19 @@ async def open_session(
     options: Options | None = None,
     journal: bool = False,
     frozen: bool = False,
+    watchdog: bool = False,
 ) -> AsyncIterator[HookSession]:
-    """Load the hooks of a project and keep them, their executors and their background work for a session."""
+    """Load the hooks of a project and keep them, their executors and their background work for a session.
+
+    With `watchdog` a process beside this one ends running hooks if this one is killed.
+    """
     where = Places(project=places) if isinstance(places, str) else places
     loaded = where.load()
     async with AsyncExitStack() as closing:
         wiring = Wiring(where, powers if powers is not None else Powers(), closing)
+        if watchdog:
+            wiring.watchdog = Watchdog()
+            closing.push_async_callback(wiring.watchdog.aclose)
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import pytest
 
 from detent.executors import _group
 from detent.executors._group import Group
-from detent.executors._process import Exit, ExitCode, Expired, Limits, Process, Signalled, Unknown, run, start
+from detent.executors._process import Command, Exit, ExitCode, Expired, Limits, Process, Signalled, Unknown, run, start
 from processes import alive, eventually, gone, python, sh, written
 
 #: Long enough that waiting for it would be seen.
@@ -332,3 +335,67 @@ def test_zombie_is_not_alive() -> None:
     assert not Group(pid).alive()
     os.waitpid(pid, 0)
     assert not Group(pid).signal(0)
+
+
+# ── what left the group ──
+
+DAEMON = (
+    "import os, sys, time\n"
+    "if os.fork() == 0:\n"
+    "    os.setsid()\n"
+    "    if os.fork(): os._exit(0)\n"
+    "    os.write(os.open('daemon', os.O_WRONLY | os.O_CREAT), b'%d\\n' % os.getpid())\n"
+    "    time.sleep(60)\n"
+    "time.sleep(float(sys.argv[1]))\n"
+)
+
+
+def daemon(folder: Path, seconds: float, mark: str = "MARK=here") -> Command:
+    env = {"PATH": os.environ["PATH"], "MARK": "here"}
+    argv = (sys.executable, "-c", DAEMON, str(seconds))
+    return Command(argv=argv, cwd=str(folder), env=env, mark=mark)
+
+
+@pytest.mark.req("R-187")
+@pytest.mark.parametrize("end", ["limit", "cancel"])
+def test_a_marked_daemon_ends_with_its_process(end: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        process = start(daemon(tmp_path, 60))
+        assert isinstance(process, Process)
+        waiting = asyncio.create_task(process.wait())
+        while not (tmp_path / "daemon").exists() or not (tmp_path / "daemon").read_text():
+            await asyncio.sleep(0.01)
+        if end == "limit":
+            process.expire_after(0)
+        else:
+            waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(main())
+    assert gone(int(written(tmp_path / "daemon")))
+
+
+def test_a_daemon_of_a_process_that_ended_by_itself_lives_on(tmp_path: Path) -> None:
+    asyncio.run(run(daemon(tmp_path, 0.2)))
+    pid = int(written(tmp_path / "daemon"))
+    try:
+        assert alive(pid)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_marks_are_compared_whole(tmp_path: Path) -> None:
+    others = [
+        subprocess.Popen(["sleep", "60"], env={"MARK": value}, start_new_session=True)
+        for value in ("here2", "here.1", "x\nMARK=here", "no here")
+    ]
+    inner = subprocess.Popen(["sleep", "60"], env={"MARK": "here/9f.hook-1"}, start_new_session=True)
+    try:
+        asyncio.run(run(daemon(tmp_path, 60), timeout=0.5))
+        assert inner.wait(5) == -signal.SIGKILL
+        assert [other.poll() for other in others] == [None] * 4
+    finally:
+        for other in (*others, inner):
+            other.kill()
+            other.wait()

@@ -1,19 +1,24 @@
-"""Signal a process group, and find out whether any of it is alive."""
+"""Signal a process group, find out whether any of it is alive, and end what left it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 
 _PROC = "/proc"
+#: Who forks while it is looked for may be missed; after so many looks it has won.
+_LOOKS = 8
 
 
 class Group:
-    """The processes of one group, by the pid of its leader."""
+    """The processes of one group, by the pid of its leader; `mark` is an entry of an environment that no other has."""
 
-    __slots__ = ("_id", "_members")
+    __slots__ = ("_id", "_mark", "_members")
 
-    def __init__(self, leader: int) -> None:
+    def __init__(self, leader: int, mark: str = "") -> None:
         self._id = leader
+        self._mark = os.fsencode(mark)
         self._members: list[int] = []
 
     def signal(self, number: int) -> bool:
@@ -37,6 +42,28 @@ class Group:
             self._members = [pid for pid in _all_pids() if _runs_in(pid, self._id)]
         return bool(self._members)
 
+    def end_strays(self) -> None:
+        """Kill the processes that left the group and carry its mark, where the system shows environments."""
+        killed: set[int] = set()
+        for _ in range(_LOOKS if self._mark and _proc_is_ours() else 0):
+            found = {pid for pid in _all_pids() if pid not in killed and _carries(pid, self._mark)}
+            if not found:
+                return
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            killed |= found
+
+
+def leaders(mark: str) -> set[int]:
+    """List the groups of all processes that carry a mark, by the pids of their leaders."""
+    found = set()
+    for pid in _all_pids() if _proc_is_ours() else ():
+        if _carries(pid, os.fsencode(mark)):
+            with contextlib.suppress(ProcessLookupError):
+                found.add(os.getpgid(pid))
+    return found
+
 
 def _proc_is_ours() -> bool:
     try:
@@ -57,3 +84,13 @@ def _runs_in(pid: int, group: int) -> bool:
     except OSError:
         return False
     return int(pgrp) == group and state not in (b"Z", b"X")
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    """Tell whether a process was started with the mark, or with one that continues it after a slash."""
+    try:
+        with open(f"{_PROC}/{pid}/environ", "rb") as file:
+            environment = b"\0" + file.read() + b"\0"
+    except OSError:
+        return False
+    return b"\0" + mark + b"\0" in environment or b"\0" + mark + b"/" in environment

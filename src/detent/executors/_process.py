@@ -4,12 +4,13 @@ Laws
 * The result counts when the process exits. A child of its own that still holds a pipe is read for `Limits.drain`
   more seconds and then left alone.
 * A process that reached its limit, was killed, or whose waiter was cancelled is ended with its group: SIGTERM (and
-  SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to whatever is left.
+  SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to whatever is left. What made
+  a session or a group of its own gets SIGKILL at the end, if it still carries the command's mark.
 * Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie. A process that
   nobody waited for is killed when it is collected as garbage, after its loop.
 
-Out of reach: a process that made a session or group of its own (setsid, job control), and one that we may not
-signal; after SIGKILL we wait a second for it, no longer, and reap it whenever it ends.
+Out of reach: a process that left the group and took off the mark, or did so where the system has no /proc, and one
+that we may not signal; after SIGKILL we wait a second for it, no longer, and reap it whenever it ends.
 
 There is no task and no thread per process: callbacks of the loop's selector drive it, whether or not anyone waits.
 """
@@ -105,7 +106,7 @@ def start(command: Command, timeout: float | None = None, limits: Limits = _DEFA
         if isinstance(problem, OSError | ValueError):
             return explain(command, problem)
         raise
-    process = Process(loop, pid, pipes, limits)
+    process = Process(loop, pid, pipes, limits, command.mark)
     try:
         process.begin(timeout)
     except OSError as problem:
@@ -116,7 +117,7 @@ def start(command: Command, timeout: float | None = None, limits: Limits = _DEFA
 class Process:
     """A running process that reads its output and notices its end by itself."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, pipes: Pipes, limits: Limits) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, pipes: Pipes, limits: Limits, mark: str = "") -> None:
         self.pid = pid
         self._loop = loop
         self._pipes = pipes
@@ -135,10 +136,12 @@ class Process:
         self._listening = False
         self._ending = False
         self._timer: asyncio.TimerHandle | None = None
-        self._group = Group(pid)
+        self._group = Group(pid, mark)
         self._pause = _LOOK_FIRST
         self._waiters: list[asyncio.Future[None]] = []
         self._line_waiters = 0
+        #: Called once, when the process and what must end with it have ended.
+        self.on_end: Callable[[], None] | None = None
 
     def __del__(self) -> None:
         if self._ended is None:  # its loop is gone: while that lives, its callbacks hold the process
@@ -150,13 +153,17 @@ class Process:
         """Watch the process; `start` does this. When the loop refuses, end the process and raise."""
         try:
             self._pipes.leave_to_child()
-            self._exit_watch = watch_exit(self._loop, self.pid, self._on_exit)
+            self._exit_watch = self._watch()
             if self._pipes.unsent:
                 self._loop.add_writer(self._pipes.ours[STDIN], self._feed)
         except BaseException:
             self._abandon()
             raise
         self.expire_after(timeout)
+
+    def _watch(self) -> ExitWatch:
+        """Notice the exit; a process that is not our child is watched by whoever reaps it."""
+        return watch_exit(self._loop, self.pid, self._on_exit)
 
     @property
     def output(self) -> Output:
@@ -343,6 +350,7 @@ class Process:
         """End everything at once, without the loop's help."""
         if self._ended is not None:
             return
+        self._ending = True
         self._group.signal(signal.SIGKILL)
         if self._status is None:
             self._status = reap_within(self.pid, _UNKILLABLE)
@@ -356,6 +364,8 @@ class Process:
     def _finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._ending:
+            self._group.end_strays()
         if self._pipes.ours or self._pipes.childs:
             self._close_stdin()
             self._close_output(STDOUT)
@@ -363,6 +373,8 @@ class Process:
         status = Unknown() if self._status is None else self._status
         self._ended = Exit(status, self._capture.output(), self._seconds)
         self._notify()
+        if self.on_end is not None:
+            self.on_end()
 
     def _close_stdin(self) -> None:
         ours = self._pipes.ours

@@ -28,6 +28,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     env: Mapping[str, str]
     stdin: bytes = b""
+    #: `NAME=value` of an entry of `env` that no other process has; by it those that left the group are found.
+    mark: str = ""
 
 
 class NotStarted(msgspec.Struct, frozen=True):
@@ -42,10 +44,9 @@ def spawn(command: Command, stdin: int, stdout: int, stderr: int) -> int:
     """Start the program as leader of a new session and return its pid; raise OSError or ValueError if it cannot run."""
     if not _DIRECT:
         return _spawn_popen(command, stdin, stdout, stderr)
+    # Beyond the standard streams even if the host closed its own: the given descriptors took the low numbers.
     status_read, status_write = os.pipe()
     try:
-        if status_write < 3:  # the host closed its standard streams; Popen moves the descriptor out of the way
-            return _spawn_popen(command, stdin, stdout, stderr)
         pid = _fork_exec(command, (stdin, stdout, stderr), (status_read, status_write))
         os.close(status_write)
         status_write = -1

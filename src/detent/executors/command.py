@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shlex
 import tempfile
 from collections.abc import Mapping
@@ -11,14 +12,17 @@ from collections.abc import Mapping
 from detent.background import Background, async_request
 from detent.events import Event
 from detent.executors import _process
-from detent.executors.job import Job
+from detent.executors.job import Executor, Job
 from detent.handlers import CommandHandler
 from detent.host import Host
 from detent.replies import Exited, Failed, Failure, Reply, TimedOut
+from detent.watchdog import Watchdog
 
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 _POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
+#: Names the run to the hook and to whoever looks for its processes; the part after the dot is in the journal.
+RUN_VARIABLE = "DETENT_RUN"
 #: Variables of an outer session that would be lies in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
 _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
@@ -27,10 +31,24 @@ _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENA
 class CommandExecutor:
     """Starts a process for each event and keeps its time."""
 
-    def __init__(self, host: Host, background: Background | None = None) -> None:
+    def __init__(
+        self,
+        host: Host,
+        background: Background | None = None,
+        workers: Executor | None = None,
+        watchdog: Watchdog | None = None,
+    ) -> None:
         self._host = host
         self._background = background
+        #: Asked instead for handlers with the key `worker`.
+        self._workers = workers
+        #: Told of every process, to end it if the host is killed.
+        self._watchdog = watchdog
         self._base = base_environment(host)
+        #: A hook that starts hooks of its own hands its mark down, and takes them with it when it is ended.
+        outer = self._base.get(RUN_VARIABLE, "")
+        inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
+        self._run_prefix = f"{inherited}{secrets.token_hex(4)}."
 
     async def __call__(self, job: Job) -> Reply:
         """Run the hook to its end, or until it asks for the background."""
@@ -38,14 +56,32 @@ class CommandExecutor:
         assert isinstance(handler, CommandHandler)
         if not handler.command.strip():
             return Failed(Failure.LAUNCH, "the command is empty; write what to run")
+        if self._workers is not None and handler.worker is not None:
+            return await self._workers(job)
         try:
             command = self.command(job)
         except OSError as error:
             return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
-        process = _process.start(command, job.timeout)
+        return await self.follow(job, self._start(command, job.timeout))
+
+    def _start(self, command: _process.Command, limit: float | None) -> _process.Process | _process.NotStarted:
+        watchdog, mark = self._watchdog, command.mark
+        if watchdog is None:
+            return _process.start(command, limit)
+        watchdog.guard(mark)
+        process = _process.start(command, limit)
+        if isinstance(process, _process.NotStarted):
+            watchdog.release(mark)
+        else:
+            watchdog.started(mark, process.pid)
+            process.on_end = lambda: watchdog.release(mark)
+        return process
+
+    async def follow(self, job: Job, process: _process.Process | _process.NotStarted) -> Reply:
+        """Wait for a process that was started for a job, or let it go to the background when it asks for that."""
         if isinstance(process, _process.NotStarted):
             return Failed(Failure.LAUNCH, process.message)
-        if self._background is None or handler.background:
+        if self._background is None or job.handler.background:
             return await _ended(process)
         first = await process.first_line()
         request = async_request(first) if first is not None else None
@@ -60,8 +96,13 @@ class CommandExecutor:
         handler = job.handler
         assert isinstance(handler, CommandHandler)
         env = self._environment(handler, job.event, job.index)
+        env[RUN_VARIABLE] = self._run_prefix + job.run_id
         return _process.Command(
-            argv=arguments(handler, env), cwd=self._directory(job.event), env=env, stdin=job.payload
+            argv=arguments(handler, env),
+            cwd=self._directory(job.event),
+            env=env,
+            stdin=job.payload,
+            mark=f"{RUN_VARIABLE}={env[RUN_VARIABLE]}",
         )
 
     def _environment(self, handler: CommandHandler, event: Event, index: int) -> dict[str, str]:

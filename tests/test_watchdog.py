@@ -1,0 +1,155 @@
+"""A host that is killed takes its hooks with it; a host that ends in order leaves what its hooks left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from detent.session import Places, open_session
+from detent.watchdog import Watchdog, _note
+from processes import eventually, gone, written
+from support import event, hooks_for, open_fds
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
+
+#: A host that fires one event and tells where its watchdog is; argument: the project.
+HOST = """
+import asyncio, os, sys
+from detent.samples import sample
+from detent.session import Places, open_session
+
+async def main():
+    folder = sys.argv[1]
+    places = Places(project=folder, env={**os.environ, "HOME": folder}, settings=(sys.argv[2],))
+    async with open_session(places, watchdog=True) as session:
+        await session.fire(sample("PreToolUse", cwd=folder))
+        await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+def host(folder: Path, command: str, **fields: object) -> subprocess.Popen[bytes]:
+    settings = hooks_for("PreToolUse", {"type": "command", "command": command, **fields})
+    return subprocess.Popen([sys.executable, "-c", HOST, str(folder), json.dumps(settings)], cwd=folder)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $$ > pid; exec sleep 60",
+        "trap '' TERM; echo $$ > pid; sleep 60; sleep 60",
+        "sleep 60 & echo $! > pid; wait",
+        "setsid sh -c 'echo $$ > pid; exec sleep 60' & sleep 60",
+        "echo $$ > pid; kill -STOP $$",
+    ],
+)
+def test_a_killed_host_takes_its_hooks_with_it(command: str, tmp_path: Path) -> None:
+    started = host(tmp_path, command)
+    pid = int(written(tmp_path / "pid"))
+    started.kill()
+    started.wait()
+    assert gone(pid, 10)
+
+
+def test_a_hook_that_took_off_its_mark_is_found_by_its_pid(tmp_path: Path) -> None:
+    started = host(tmp_path, "sleep 0.5; echo $$ > pid; exec env -i sleep 60")
+    pid = int(written(tmp_path / "pid"))
+    started.kill()
+    started.wait()
+    assert gone(pid, 10)
+
+
+def test_background_hooks_end_too(tmp_path: Path) -> None:
+    started = host(tmp_path, "echo $$ > pid; exec sleep 60", **{"async": True})
+    pid = int(written(tmp_path / "pid"))
+    started.kill()
+    started.wait()
+    assert gone(pid, 10)
+
+
+def test_what_an_ended_hook_left_in_the_background_lives_on(tmp_path: Path) -> None:
+    started = host(tmp_path, "sleep 60 >/dev/null 2>&1 & echo $! > pid")
+    pid = int(written(tmp_path / "pid"))
+    time.sleep(0.3)
+    started.kill()
+    started.wait()
+    try:
+        assert not gone(pid, 1)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_the_watchdog_goes_with_its_session_and_leaves_nothing(tmp_path: Path) -> None:
+    settings = json.dumps(hooks_for("PreToolUse", {"type": "command", "command": "true"}))
+
+    async def main() -> int:
+        async with open_session(Places(project=str(tmp_path), settings=(settings,)), watchdog=True) as session:
+            await session.fire(event("PreToolUse", cwd=str(tmp_path)))
+            assert session._wiring.watchdog is not None
+            pid = session._wiring.watchdog.pid
+            assert pid is not None
+            return pid
+
+    before = open_fds()
+    assert gone(asyncio.run(main()), 0.1)
+    assert open_fds() == before
+
+
+def test_no_watchdog_is_started_without_a_hook(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_session(Places(project=str(tmp_path)), watchdog=True) as session:
+            await session.fire(event("PreToolUse", cwd=str(tmp_path)))
+            assert session._wiring.watchdog is not None
+            assert session._wiring.watchdog.pid is None
+
+    asyncio.run(main())
+
+
+def test_a_watchdog_that_died_is_replaced_and_told_everything(tmp_path: Path) -> None:
+    async def main() -> None:
+        watchdog = Watchdog()
+        sleeper = subprocess.Popen(["sleep", "60"], env={"DETENT_RUN": "a.hook-1"}, start_new_session=True)
+        watchdog.guard("DETENT_RUN=a.hook-1")
+        first = watchdog.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert eventually(lambda: watchdog._process is not None and watchdog._process.poll() is not None)
+        watchdog.guard("DETENT_RUN=a.hook-2")
+        assert watchdog.pid not in (None, first)
+        await watchdog.aclose()
+        assert sleeper.wait(5) == -signal.SIGTERM
+
+    asyncio.run(main())
+
+
+def test_a_watchdog_that_somebody_stopped_does_not_stop_the_host() -> None:
+    async def main() -> None:
+        watchdog = Watchdog()
+        watchdog.guard("x")
+        assert watchdog.pid is not None
+        os.kill(watchdog.pid, signal.SIGSTOP)
+        started = time.monotonic()
+        for number in range(20_000):
+            watchdog.guard(f"run-{number}")
+            watchdog.release(f"run-{number}")
+        assert time.monotonic() - started < 5
+        os.kill(watchdog.pid, signal.SIGCONT)
+        await watchdog.aclose()
+
+    asyncio.run(main())
+
+
+def test_the_list_of_live_runs() -> None:
+    live: dict[str, int] = {}
+    for line in ("+a", "=a 12", "+b", "+a", "-b", "-c", "=d x"):
+        _note(line, live)
+    assert live == {"a": 12, "d": 0}
