@@ -12,6 +12,9 @@ COMMANDS: dict[str, str] = {
     "list": "list the effective hooks with scope, file:line, order and state",
     "test": "run the cases that stand beside the hooks",
     "record": "make cases of what happened in a session",
+    "trace": "show what hooks did, from the journal, live with -f",
+    "stats": "count runs, times, refusals and failures, and hooks that never ran",
+    "doctor": "check the whole installation with a live canary",
     "explain": "tell for every hook why it would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }

@@ -1,0 +1,238 @@
+"""`detent trace`, `detent stats` and `detent doctor` over journals that real runs wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import Shell
+from detent.cli.commands.stats import percentile
+from detent.cli.journalfile import Filter, journal_files, moment, records
+from detent.errors import ConfigError
+from support import hooks_for, settings
+
+HOOKS: dict[str, Any] = {
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]},
+            {"matcher": "Write", "hooks": [{"type": "command", "command": "exit 1"}]},
+        ],
+        "Stop": [{"hooks": [{"type": "command", "command": "sleep 9", "timeout": 0.1}]}],
+        "Notification": [{"hooks": [{"type": "command", "command": "true"}]}],
+    }
+}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    settings(shell.home, HOOKS)
+    return shell
+
+
+def journal(shell: Shell) -> Path:
+    return shell.home / ".local" / "state" / "detent" / "journal.jsonl"
+
+
+def fired(shell: Shell) -> Shell:
+    shell("fire", "PreToolUse", "--sample", "Bash")
+    shell("fire", "PreToolUse", "--sample", "Write")
+    shell("fire", "Stop")
+    return shell
+
+
+def test_trace_shows_runs_skips_and_events(shell: Shell) -> None:
+    lines = fired(shell)("trace").stdout.splitlines()
+    assert len(lines) == 8
+    assert "PreToolUse:Bash        deny" in lines[0]
+    assert lines[0].endswith("echo no >&2; exit 2  [echo no >&2; exit 2]: no")
+    assert "skipped" in lines[1]
+    assert lines[1].endswith("exit 1  matcher")
+    assert lines[2].endswith("= 1 ran, 1 skipped")
+    assert "cancelled" in lines[6]
+    assert "proceed" in lines[7]
+    assert lines[7].endswith("= 1 ran, 0 skipped, 1 without a verdict")
+
+
+@pytest.mark.parametrize(
+    ("args", "count"),
+    [
+        ([], 8),
+        (["-n", "2"], 2),
+        (["--event", "Stop"], 2),
+        (["--tool", "Write"], 3),
+        (["--decision", "deny"], 2),
+        (["--decision", "deny", "--kind", "run"], 1),
+        (["--outcome", "error"], 2),
+        (["--outcome", "skipped"], 2),
+        (["--handler", "sleep"], 1),
+        (["--since", "1h"], 8),
+        (["--since", "2199-01-01"], 0),
+        (["--session", "no-such"], 0),
+    ],
+)
+def test_trace_filters(shell: Shell, args: list[str], count: int) -> None:
+    fired(shell)
+    done = shell("trace", "--json", *args)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
+    assert all(json.loads(line)["event"] for line in done.stdout.splitlines())
+
+
+def test_trace_refuses_what_it_cannot_mean(shell: Shell) -> None:
+    assert "Did you mean `Stop`?" in shell("trace", "--event", "Stp").stderr
+    assert "30m, 2h" in shell("trace", "--since", "yesterday").stderr
+    assert "no such records" in shell("trace").stderr
+
+
+def test_trace_follows_across_a_rotation(shell: Shell) -> None:
+    shell("fire", "PreToolUse", "--sample", "Bash")
+    process = shell.start("trace", "-f", "-n", "1", "--kind", "event", "--json")
+    assert process.stdout is not None
+    try:
+        first = json.loads(process.stdout.readline())
+        time.sleep(0.3)
+        shell("fire", "Stop")
+        second = json.loads(process.stdout.readline())
+        os.rename(journal(shell), f"{journal(shell)}.1")
+        shell("fire", "Notification")
+        third = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+    assert [record["event"] for record in (first, second, third)] == ["PreToolUse", "Stop", "Notification"]
+
+
+def test_rotated_files_are_read_in_order_and_torn_lines_left_out(tmp_path: Path) -> None:
+    for name, times in (("journal.jsonl.1", [1, 2]), ("journal.jsonl.2", [3]), ("journal.jsonl", [4])):
+        lines = [json.dumps({"t": t, "kind": "run", "event": "Stop"}) for t in times]
+        (tmp_path / name).write_text("\n".join(lines) + '\n{"t": 9, "ki')
+    assert [record["t"] for record in records(str(tmp_path), Filter())] == [1, 2, 3, 4]
+    assert len(journal_files(str(tmp_path))) == 3
+    assert list(records(str(tmp_path / "none"), Filter())) == []
+
+
+def test_moments() -> None:
+    assert moment("2h", 10_000) == 2_800
+    assert moment("1970-01-02T00:00:00+00:00", 0) == 86_400
+    with pytest.raises(ConfigError):
+        moment("soon", 0)
+
+
+@pytest.mark.parametrize(("share", "right"), [(0.5, 5.0), (0.95, 10.0), (0.0, 1.0), (1.0, 10.0)])
+def test_percentiles_are_of_the_nearest_rank(share: float, right: float) -> None:
+    assert percentile([float(n) for n in range(10, 0, -1)], share) == right
+    assert percentile([], share) == 0.0
+
+
+# ── stats ───────────────────────────────────────────────────────────────────
+
+
+def test_stats_count_refusals_failures_and_silence(shell: Shell) -> None:
+    fired(shell)
+    shell("fire", "PreToolUse", "--sample", "Bash")
+    found = shell.json("stats")
+    rows = {row["handler"]: row for row in found["hooks"]}
+    deny, broken, slow = rows["echo no >&2; exit 2"], rows["exit 1"], rows["sleep 9"]
+    assert (deny["runs"], deny["refused"], deny["refused_rate"], deny["failed"], deny["skipped"]) == (2, 2, 1.0, 0, 1)
+    assert (broken["runs"], broken["failed"], broken["timed_out"], broken["skipped"]) == (1, 1, 0, 2)
+    assert (slow["timed_out"], slow["p95_ms"] >= 100) == (1, True)
+    assert deny["p50_ms"] <= deny["p95_ms"] <= deny["max_ms"]
+    assert [row["event"] for row in found["never_fired"]] == ["Notification"]
+    text = shell("stats").stdout
+    assert "100%" in text
+    assert "1 of them at the time limit" in text
+    assert "never fired in 0 hours" in text
+    assert "Notification  true  ~/.claude/settings.json" in text
+
+
+def test_a_project_hook_counts_only_in_its_project(shell: Shell, tmp_path: Path) -> None:
+    settings(shell.project, hooks_for("Notification", {"type": "command", "command": "exit 0"}))
+    other = tmp_path / "other"
+    settings(other, hooks_for("Notification", {"type": "command", "command": "exit 0"}))
+    shell("fire", "Notification", "--project", str(other), "--trust")
+    silent = shell.json("stats", "--event", "Notification")["never_fired"]
+    assert [row["handler"] for row in silent] == ["exit 0"]
+    shell("fire", "Notification", "--trust")
+    assert shell.json("stats", "--event", "Notification")["never_fired"] == []
+
+
+def test_an_empty_journal_is_said(shell: Shell) -> None:
+    assert "the journal is empty" in shell("stats").stdout
+
+
+# ── doctor ──────────────────────────────────────────────────────────────────
+
+
+def findings(shell: Shell, *args: str, **env: str) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in shell.json("doctor", *args, **env):
+        found.setdefault(row["part"], []).append((row["state"], row["text"]))
+    return found
+
+
+def test_doctor_fires_a_canary_and_tells_every_part(shell: Shell) -> None:
+    shell("fire", "Stop")
+    found = findings(shell)
+    assert list(found) == ["version", "extras", "files", "hooks", "PATH", "trust", "journal", "canary"]
+    assert found["canary"][0][0] == "good"
+    assert "its refusal came back" in found["canary"][0][1]
+    assert any("settings.json: read" in text for _, text in found["files"])
+    assert sum("absent" in text for _, text in found["files"]) == 3
+    assert found["hooks"] == [("good", "4 active from 1 file(s)")]
+    assert found["PATH"] == [("good", os.environ["PATH"])]
+    assert "1 file(s)" in found["journal"][0][1]
+    done = shell("doctor")
+    assert (done.returncode, "everything is in order" in done.stdout) == (0, True)
+
+
+def test_doctor_tells_why_hooks_are_off(shell: Shell) -> None:
+    settings(shell.project, hooks_for("Stop", {"type": "command", "command": "true"}))
+    found = findings(shell)
+    assert found["hooks"][0] == ("good", "4 active from 2 file(s), 1 off (1 untrusted)")
+    assert "detent trust" in found["hooks"][1][1]
+    assert ("warning", "1 of 1 items of this project are not trusted: detent trust") in found["trust"]
+    assert shell("doctor").returncode == 0
+
+
+def test_doctor_finds_what_is_broken(shell: Shell) -> None:
+    settings(shell.home, hooks_for("Stop", {"type": "command", "command": "no-such-program --flag"}))
+    settings(shell.project, "{broken")
+    state = shell.home / "state"
+    state.mkdir()
+    (state / "trust.json").write_text("{}")
+    (state / "trust.json").chmod(0o666)
+    found = findings(shell, DETENT_STATE_DIR=str(state))
+    assert any(state == "bad" and "cannot be read" in text for state, text in found["files"])
+    assert any("`no-such-program` is not on it" in text for _, text in found["PATH"])
+    assert found["trust"][0][0] == "bad"
+    assert shell("doctor", DETENT_STATE_DIR=str(state)).returncode == 1
+
+
+def test_doctor_notices_files_that_others_may_touch(shell: Shell) -> None:
+    shell("fire", "Stop")
+    journal(shell).chmod(0o644)
+    (shell.home / ".claude" / "settings.json").chmod(0o666)
+    found = findings(shell)
+    assert any(state == "warning" and "chmod 600" in text for state, text in found["journal"])
+    assert any(state == "warning" and "other users may write it" in text for state, text in found["files"])
+
+
+def test_doctor_names_a_missing_extra_that_hooks_need(shell: Shell, tmp_path: Path) -> None:
+    settings(shell.home, hooks_for("PreToolUse", {"type": "http", "url": "http://127.0.0.1:9/"}))
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Hide:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'h11': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Hide())\n"
+    )
+    found = findings(shell, PYTHONPATH=str(tmp_path))
+    assert any(state == "bad" and "detent[http]" in text for state, text in found["extras"])
