@@ -92,6 +92,7 @@ GIVEN = {
     "CLAUDE_PLUGIN_ROOT": "The plugin's folder, for hooks of plugins.",
     "CLAUDE_PLUGIN_DATA": "A folder for the plugin's data, for hooks of plugins.",
     "DETENT_RUN": "Names this run; the part after the last dot is its id in the journal.",
+    "DETENT_WORKER": "Set when the hook runs as a resident worker.",
     "CLAUDECODE": "`1`.",
     "CLAUDE_CODE_ENTRYPOINT": "The host's name.",
     "CLAUDE_CODE_CHILD_SESSION": "`1`.",
