@@ -190,7 +190,7 @@ class Dialogue:
             time.sleep(0.01)
 
     def hold(self, feed: Sequence[Any]) -> Ran:
-        """Send prompts, each after the result of the one before; an object waits for its response; a callable is called."""
+        """Send prompts and control requests, each after the answer to the one before; call what can be called."""
         results = responses = 0
         for item in feed:
             if callable(item):
@@ -231,7 +231,7 @@ def bash(command: str) -> dict[str, Any]:
 
 def seen(*patterns: str) -> list[list[dict[str, Any]]]:
     """Make turns in which the model says SAW if what is new in its request fits, else MISSED."""
-    together = "".join(f"(?=[\\s\\S]*{pattern})" for pattern in patterns)
+    together = "".join(f"(?=[\\s\\S]*(?:{pattern}))" for pattern in patterns)
     return [[{"when": together}, {"text": "SAW"}], [{"text": "MISSED"}]]
 
 

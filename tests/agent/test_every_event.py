@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from agent.runs import Place, bash, control, route, seen, tool
 
 KIT = Path(__file__).parents[1] / "conformance" / "kit"
@@ -230,7 +231,7 @@ def test_subagent_start(place: Place) -> None:
 def test_subagent_stop(place: Place) -> None:
     body = 'grep -q \'stop_hook_active":true\' <<< "$payload" || echo \'{"decision":"block","reason":"GO-ON"}\''
     place.hook("SubagentStop", body)
-    routes = [route("subagent", "SUBTASK", [[{"text": "first"}], *seen("Stop hook feedback:\\\\nGO-ON|GO-ON")])]
+    routes = [route("subagent", "SUBTASK", [[{"text": "first"}], *seen("Stop hook feedback:\\nGO-ON")])]
     ran = place.run({"turns": [[TASK], [{"text": "done"}]], "routes": routes}, *ALLOW)
     first, second = place.got("SubagentStop")
     assert (first["stop_hook_active"], second["stop_hook_active"]) == (False, True)
@@ -279,7 +280,7 @@ def test_teammate_idle(place: Place) -> None:
     )
     joins = tool("Agent", description="d", prompt="SUBTASK", name="ada")
     routes = [route("mate", "SUBTASK", [[{"text": "first"}], *seen("TeammateIdle hook feedback:[\\s\\S]*LOOK-AGAIN")])]
-    turns = [[joins], [{"text": "waiting"}], *seen('teammate-message from=\\"ada\\"[\\s\\S]*SAW|teammate-message')]
+    turns = [[joins], [{"text": "waiting"}], *seen('teammate-message from="ada">\\nSAW')]
     ran = place.run({"turns": turns, "routes": routes}, *ALLOW)
     first, second = place.got("TeammateIdle")
     assert first["teammate_name"] == second["teammate_name"] == "ada"
@@ -443,7 +444,7 @@ def test_post_model_switch(place: Place) -> None:
 def test_elicitation(place: Place) -> None:
     specific = {"hookEventName": "Elicitation", "action": "accept", "content": {"name": "Bob"}}
     place.answer("Elicitation", {"hookSpecificOutput": specific}, matcher="fake")
-    turns = [[tool("mcp__fake__elicit")], *seen('\\"accept\\"|accept', "Bob")]
+    turns = [[tool("mcp__fake__elicit")], *seen('"accept"', "Bob")]
     ran = place.run({"turns": turns}, *mcp(), *ALLOW)
     payload = own(only(place, "Elicitation"))
     assert (payload["mcp_server_name"], payload["message"], payload["mode"]) == ("fake", "Your name?", "form")
