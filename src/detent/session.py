@@ -23,7 +23,7 @@ from detent.executors.job import Executor, Job
 from detent.handlers import Kind, MatcherGroup
 from detent.host import Host
 from detent.journal import Journal, state_dir
-from detent.observers import Notice, Observer, RunEnded
+from detent.observers import Notice, Observer, RunStarted
 from detent.outcome import Outcome
 from detent.program import Hooks
 from detent.recorder import RECORD_VARIABLE, Recorder
@@ -203,8 +203,8 @@ class Wiring:
         return self._made_model
 
     def note_env_file(self, notice: Notice) -> None:
-        """Remember, as an observer, which env files were handed out."""
-        if isinstance(notice, RunEnded) and notice.job.event.rules.env_file:
+        """Remember, as an observer, which env files were handed out; hooks start in their order and end in any."""
+        if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
             job = notice.job
             config_dir = Host.here(".", env=self._places.env).config_dir
             self.env_files[env_file_path(config_dir, job.event, job.index)] = job.handler.label

@@ -121,7 +121,7 @@ class Console:
             self._log.update(update)
         if isinstance(update, Finding) and update.diagnostic.severity is not Severity.INFO:
             print(f"detent: {update.diagnostic}", file=sys.stderr, flush=True)
-        elif isinstance(update, Note) and (update.tag == "session-end" or self._verbose):
+        elif isinstance(update, Note) and (update.tag in ("session-end", "option") or self._verbose):
             print(update.text, file=sys.stderr, flush=True)
 
     def notice(self, notice: Notice) -> None:

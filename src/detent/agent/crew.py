@@ -93,7 +93,8 @@ class Crew:
         actor.mode = read_mode(kind.permission_mode) if kind.permission_mode is not None else None
         actor.max_turns = kind.max_turns
         actor.parent_tool_use_id = call_id
-        session.hooks.activate(kind.hooks)
+        if kind.hooks:
+            session.hooks.activate(kind.hooks)
         return Member(
             actor=actor,
             description=arguments["description"],
@@ -128,6 +129,8 @@ class Crew:
     async def _background(self, agent_id: str, member: Member) -> None:
         try:
             ending = await self.work(member)
+        except Exception as error:  # tools and servers are other people's; the main agent must not wait in vain
+            ending = ApiFailed("unknown", f"{type(error).__name__}: {error}")
         finally:
             del self.members[agent_id]
         self._session.inbox.put(

@@ -88,6 +88,12 @@ class Dialogue:
                 self._tell(text, outcome.hook_name)
         return texts
 
+    def record_hooks(self, outcome: Outcome) -> None:
+        """Put a firing on disk without what the model would read of it; it came to nothing."""
+        for value in attachments(outcome, f"hook-{uuid.uuid4()}") if outcome.runs else ():
+            if model_text(value) is None:
+                self.transcript.attachment(value)
+
     def keep_late(self, value: Mapping[str, Any]) -> str | None:
         """Put the late words of a background hook on disk; return what the model is to read."""
         self.transcript.attachment(value)

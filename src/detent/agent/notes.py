@@ -19,6 +19,8 @@ _LEVELS = {Form.SAYS: "warning", Form.NOTICE: "error", Form.STOP: "warning", For
 
 def notes(outcome: Outcome) -> list[Note]:
     """List what goes to the person, in configuration order, then whether a call went unchecked."""
+    if not outcome.runs:
+        return []
     found = [
         Note(message.text, level=_LEVELS.get(message.form, "info"), tag=message.form.value)
         for message in messages(outcome)

@@ -68,7 +68,8 @@ async def _expand(actor: Actor, prompt: str, typed: Typed, skill: Skill, submitt
     )
     if outcome.blocked:
         return _blocked(actor, outcome, prompt)
-    actor.session.hooks.activate(skill.hooks)
+    if skill.hooks:
+        actor.session.hooks.activate(skill.hooks)
     head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
     return await _send(actor, head + skill.expand(typed.arguments), [submitted, outcome])
 
@@ -95,6 +96,7 @@ def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> Refused:
     text = f"{outcome.event} operation blocked by hook:\n{outcome.reason}"
     if not outcome.fields.get("suppress_original_prompt"):
         text += f"\n\nOriginal prompt: {prompt}"
+    actor.dialogue.record_hooks(outcome)
     actor.dialogue.transcript.system("informational", text, level="warning")
     actor.session.tell(Note(text, level="warning", tag="prompt-blocked"))
     return Refused(text)

@@ -64,6 +64,8 @@ class Team:
                 member.idle = False
         except _Stopped:
             pass
+        except Exception as error:  # tools and servers are other people's; the leader must not wait in vain
+            self._session.inbox.put(TeamMessage(member.name, f"(ended: {type(error).__name__}: {error})"))
         finally:
             del self._crew.members[agent_id]
             del self._boxes[member.name]

@@ -13,6 +13,7 @@ from detent.agent.prompts import skills_part
 from detent.agent.session import Session
 from detent.agent.team import LEADER, Team, send_message_tool
 from detent.agent.tools import TOOLS, Bench, Effect, Tool, ToolResult, failed, parameters
+from detent.agent.updates import Note
 from detent.agent.worktrees import worktree_tools
 from detent.events import ConfigChange
 
@@ -47,6 +48,9 @@ class Toolset:
             chosen = {name: tool for name, tool in own.items() if tool.by_default}
         else:
             chosen = {name: own[name] for name in wanted if name in own}
+            unknown = [name for name in wanted if name not in own]
+            if unknown:
+                session.tell(Note(f"--tools: there is no tool {', '.join(unknown)}", level="warning", tag="option"))
         session.tools = {**chosen, **self._mcp}
 
     async def refresh(self, actor: Actor) -> None:
@@ -89,7 +93,8 @@ def skill_tool(session: Session) -> Tool:
         if skill is None or not skill.for_model:
             known = ", ".join(name for name, one in session.components.skills.items() if one.for_model)
             return failed(f"Unknown skill: {arguments['skill']}. Available: {known or 'none'}")
-        session.hooks.activate(skill.hooks)
+        if skill.hooks:
+            session.hooks.activate(skill.hooks)
         response = {"success": True, "commandName": skill.name}
         return ToolResult(response, _told(skill, arguments.get("args", "")))
 
