@@ -35,6 +35,7 @@ from docpages import (
     projects,
     run_block,
     section,
+    steps,
     without_blocks,
 )
 
@@ -63,11 +64,12 @@ def rows(text: str) -> dict[str, list[str]]:
 
 # ── what pages show is what happens ─────────────────────────────────────────
 
+#: The page's part on anti-patterns has a test of its own below, and one run is enough.
 PARTS = [
     (path, number, part)
     for path in HAND_WRITTEN
     for number, part in enumerate(projects(path.read_text()))
-    if any(block.runnable for block in part)
+    if any(block.runnable for block in part) and not any("HK703" in block.text for block in part)
 ]
 
 
@@ -316,6 +318,32 @@ def test_the_guide_gives_the_advice_on_safe_scripts(advice: str) -> None:
 def test_the_safe_scripts_of_the_guide_refuse_what_they_say(tmp_path: Path) -> None:
     world = World(tmp_path)
     for block in blocks(section(GUIDE, "Safe scripts")):
+        run_block(block, world)
+
+
+ANTI_PATTERNS = {
+    "A matcher that is too broad": "HK705",
+    "A slow synchronous hook": "HK703",
+    "An endless Stop hook": "HK621",
+    "Exit 2 with JSON": "HK508",
+    "An unquoted variable": "HK306",
+}
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="the example uses jq")
+@pytest.mark.req("R-383")
+def test_anti_patterns_are_documented_and_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = section(GUIDE, "Anti-patterns")
+    named = {name.partition(":")[0]: cells[-1] for name, cells in rows(text).items()}
+    assert {name: named[name].split(", ")[0] for name in ANTI_PATTERNS} == ANTI_PATTERNS
+    detent(["rules", "--json"])
+    known = set(re.findall(r"HK\d{3}", capsys.readouterr().out))
+    assert set(re.findall(r"HK\d{3}", text)) <= known
+    *_, console = blocks(text)
+    found = "".join(printed for _, printed in steps(console.text))
+    assert set(re.findall(r"HK\d{3}", found)) == set(ANTI_PATTERNS.values())
+    world = World(tmp_path)
+    for block in blocks(text):
         run_block(block, world)
 
 
