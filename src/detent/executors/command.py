@@ -7,7 +7,7 @@ import re
 import secrets
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from detent.background import Background, async_request
 from detent.events import Event
@@ -15,6 +15,7 @@ from detent.executors import _process
 from detent.executors.job import Executor, Job
 from detent.handlers import CommandHandler
 from detent.host import Host
+from detent.private import make_folder
 from detent.replies import Exited, Failed, Failure, Reply, TimedOut
 from detent.watchdog import Watchdog
 
@@ -26,6 +27,10 @@ RUN_VARIABLE = "DETENT_RUN"
 #: Variables of an outer session that would be lies in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
 _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
+
+Started = _process.Process | _process.NotStarted
+#: Starts a command within a time limit.
+Launch = Callable[[_process.Command, float | None], Started]
 
 
 class CommandExecutor:
@@ -62,14 +67,15 @@ class CommandExecutor:
             command = self.command(job)
         except OSError as error:
             return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
-        return await self.follow(job, self._start(command, job.timeout))
+        return await self.follow(job, self.start(command, job.timeout))
 
-    def _start(self, command: _process.Command, limit: float | None) -> _process.Process | _process.NotStarted:
+    def start(self, command: _process.Command, limit: float | None, launch: Launch = _process.start) -> Started:
+        """Start a command, and have the watchdog know of it from the first moment."""
         watchdog, mark = self._watchdog, command.mark
         if watchdog is None:
-            return _process.start(command, limit)
+            return launch(command, limit)
         watchdog.guard(mark)
-        process = _process.start(command, limit)
+        process = launch(command, limit)
         if isinstance(process, _process.NotStarted):
             watchdog.release(mark)
         else:
@@ -77,7 +83,7 @@ class CommandExecutor:
             process.on_end = lambda: watchdog.release(mark)
         return process
 
-    async def follow(self, job: Job, process: _process.Process | _process.NotStarted) -> Reply:
+    async def follow(self, job: Job, process: Started) -> Reply:
         """Wait for a process that was started for a job, or let it go to the background when it asks for that."""
         if isinstance(process, _process.NotStarted):
             return Failed(Failure.LAUNCH, process.message)
@@ -209,6 +215,6 @@ def env_file_path(config_dir: str, event: Event, index: int) -> str:
 def env_file(config_dir: str, event: Event, index: int) -> str:
     """Make the private, empty env file of one hook; each firing starts it anew."""
     path = env_file_path(config_dir, event, index)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
     return path
