@@ -146,12 +146,13 @@ def test_a_signal_ends_the_session_in_order(place: Place, number: int, status: i
 def test_a_killed_session_goes_on_where_it_was(place: Place) -> None:
     specific = {"hookEventName": "PostToolUse", "additionalContext": "CTX-kept"}
     place.answer("PostToolUse", {"hookSpecificOutput": specific}, matcher="Write")
-    place.hook("PreToolUse", f"touch {place.root}/here; sleep 20", matcher="Bash")
+    place.hook("PreToolUse", f"echo $$ > {place.root}/here; sleep 20", matcher="Bash")
     write = tool("Write", file_path=str(place.project / "a.txt"), content="x")
     process = place.start({"turns": [[write], [bash("echo x")]]}, "--permission-mode", "acceptEdits")
     _wait_for(place.root / "here")
     process.kill()
     process.communicate(timeout=LIMIT)
+    _wait_until_gone(int((place.root / "here").read_text()))
     assert all(isinstance(line, dict) for line in place.transcript())
     place.hooks.clear()
     turns = [[{"when": "may have been carried out in part[\\s\\S]*GO-ON"}, {"text": "SAW"}], [{"text": "MISSED"}]]
@@ -159,6 +160,13 @@ def test_a_killed_session_goes_on_where_it_was(place: Place) -> None:
     assert ran.text == "SAW"
     said = [line for line in place.transcript() if line["type"] == "attachment"]
     assert any(line["attachment"].get("content") == ["CTX-kept"] for line in said)
+
+
+def _wait_until_gone(pid: int) -> None:
+    until = time.monotonic() + LIMIT / 2
+    while os.path.exists(f"/proc/{pid}"):
+        assert time.monotonic() < until, "a hook outlived the session"
+        time.sleep(0.02)
 
 
 def _wait_for(path: Path) -> None:
@@ -231,6 +239,15 @@ def test_added_context_is_logged_as_a_user_step_unless_stdout_is_json(place: Pla
     place.run(DONE, "--debug-file", str(log), output=output)
     steps = [line for line in log.read_text().splitlines() if "] user: " in line]
     assert bool(steps) is told
+
+
+@pytest.mark.parametrize(("flags", "lines"), [((), ["run", "event"]), (("--no-journal",), [])])
+def test_runs_are_in_the_journal(place: Place, flags: tuple[str, ...], lines: list[str]) -> None:
+    place.hook("Stop")
+    place.run(DONE, *flags)
+    journal = place.home / ".local" / "state" / "detent" / "journal.jsonl"
+    records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+    assert [record["kind"] for record in records if record["event"] == "Stop"] == lines
 
 
 # ── a program on the other end ──────────────────────────────────────────────

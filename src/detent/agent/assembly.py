@@ -83,6 +83,7 @@ async def assemble(options: AgentOptions, brought: Brought, closing: AsyncExitSt
             observers=brought.observers,
             options=Options(await_rewake=options.one_shot),
             journal=options.journal,
+            watchdog=options.watchdog,
         )
     )
     session = _session(options, hooks, voice, begun, brought)

@@ -174,6 +174,7 @@ def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptio
         trust=True if args.trust else None,
         safe_mode=args.safe_mode,
         one_shot=args.input_format != "stream-json",
+        journal=not args.no_journal,
     )
     if args.context_limit is not None:
         options = msgspec.structs.replace(options, context_limit=args.context_limit or None)

@@ -77,4 +77,7 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Seconds until a question that nobody answered becomes a notification.
     question_notice: float = 6.0
     idle_notice: float = 60.0
+    #: A line for every run and skip in the user's journal.
     journal: bool = False
+    #: A process beside this one ends running hooks if this one is killed.
+    watchdog: bool = True

@@ -18,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--include-hook-events", action="store_true", help="lines for every hook run in stream-json")
     add("--include-partial-messages", action="store_true", help="lines for text as it arrives in stream-json")
     add("--debug-file", metavar="FILE", help="append what happens, hooks above all, to a file")
+    add("--no-journal", action="store_true", help="leave no line in the journal")
     _configure_session(parser)
     _configure_rules(parser)
     _configure_places(parser)
