@@ -25,6 +25,7 @@ FURTHER = {
     "detent.sources": ("Source", "Scope"),
     "detent.samples": ("sample",),
     "detent.models": ("from_environment",),
+    "detent.author": ("Hook", "deny", "ask", "allow", "defer", "block", "stop", "context", "message", "rewrite"),
     "detent.agent": ("open_agent", "Agent", "AgentOptions", "Result", "Person"),
 }
 
