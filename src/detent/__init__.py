@@ -7,12 +7,12 @@ Names are loaded on first use, so that importing the package does nothing.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from detent._version import __version__ as __version__
 
+TYPE_CHECKING = False  # `typing` would cost more than all the rest of this module
 if TYPE_CHECKING:
+    from typing import Any
+
     from detent.answers import Answer as Answer
     from detent.config import Loaded as Loaded
     from detent.config import load_hooks as load_hooks
@@ -177,6 +177,8 @@ def __getattr__(name: str) -> Any:
     where = _WHERE.get(name)
     if where is None:
         raise AttributeError(f"module 'detent' has no attribute {name!r}")
+    import importlib
+
     value = getattr(importlib.import_module(where), name)
     globals()[name] = value
     return value

@@ -45,6 +45,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     timeouts: bool = True
     #: Await `asyncRewake` hooks like ordinary ones, as a one-shot run does.
     await_rewake: bool = False
+    #: Run plain Python hooks that say nothing about it as with the key `worker: "warm"`, where the session can.
+    warm: bool = False
 
 
 class HookEngine:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from detent.executors.agent import ToolBox
     from detent.mcp_servers import McpServers
     from detent.model import Model
+    from detent.warm.workers import Workers
 
 Messages = Callable[[], Sequence[Mapping[str, Any]]]
 
@@ -169,6 +170,9 @@ class Wiring:
     def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack) -> None:
         self.background = Background()
         self.watchdog: Watchdog | None = None
+        #: Whether plain Python hooks run in held interpreters without asking for it.
+        self.warm = False
+        self._workers: Workers | None = None
         self.env_files: dict[str, str] = {}
         self._places = places
         self._powers = powers
@@ -189,7 +193,7 @@ class Wiring:
         """Make an executor for every kind; what needs an extra or a model is made at its first use."""
         powers, env, settings = self._powers, self._places.env, loaded.settings
         return {
-            Kind.COMMAND: CommandExecutor(self.host(loaded), self.background, watchdog=self.watchdog),
+            Kind.COMMAND: self._commands(self.host(loaded)),
             Kind.CALLBACK: run_callback,
             Kind.FUNCTION: FunctionExecutor(powers.messages),
             Kind.HTTP: _Lazy(self._closing, lambda: _http(env, settings)),
@@ -197,6 +201,25 @@ class Wiring:
             Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), env, powers)),
             Kind.MCP_TOOL: _Lazy(self._closing, lambda: _mcp_tool(powers.servers)),
         }
+
+    def _commands(self, host: Host) -> CommandExecutor:
+        """Ask workers for the handlers that want one; those that run outlive a reload of the settings."""
+        workers = _Lazy(self._closing, lambda: self._worker_executor(host))
+        warm = workers if self.warm else None
+        return CommandExecutor(host, self.background, workers, self.watchdog, warm)
+
+    def _worker_executor(self, host: Host) -> Executor:
+        from detent.warm.executor import WorkerExecutor
+        from detent.warm.workers import Workers
+
+        if self._workers is None:
+            self._workers = Workers()
+        return WorkerExecutor(CommandExecutor(host, self.background, watchdog=self.watchdog), self._workers)
+
+    async def close_workers(self) -> None:
+        """End the workers, if there are any."""
+        if self._workers is not None:
+            await self._workers.aclose()
 
     def _model(self) -> Model:
         """Take the host's model, else make one that is closed with the session."""
@@ -285,6 +308,8 @@ async def open_session(
         if watchdog:
             wiring.watchdog = Watchdog()
             closing.push_async_callback(wiring.watchdog.aclose)
+        wiring.warm = options is not None and options.warm
+        closing.push_async_callback(wiring.close_workers)  # after the background, whose hooks may be theirs
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:

@@ -301,6 +301,25 @@ def test_a_timeout_ends_the_whole_group(tmp_path: Path) -> None:
     on(tmp_path, work)
 
 
+def test_a_timeout_ends_a_daemon_that_left_the_group(tmp_path: Path) -> None:
+    (tmp_path / "hook.py").write_text(
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid(); open('pid', 'w').write(f'{os.getpid()}\\n')\n"
+        "time.sleep(60)\n"
+    )
+
+    async def work(bench: Bench) -> None:
+        job = bench.job(f"{PYTHON} hook.py", limit=0.5)
+        await bench.ready(job)
+        (tmp_path / "pid").unlink()
+        assert await bench.warm(job) == TimedOut(0.5)
+        assert bench.served == 1
+        assert gone(int(written(tmp_path / "pid")))
+
+    on(tmp_path, work)
+
+
 def test_a_cancelled_hook_is_ended(tmp_path: Path) -> None:
     (tmp_path / "hook.py").write_text("import os, time\nopen('pid', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)\n")
 

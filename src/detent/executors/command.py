@@ -42,11 +42,13 @@ class CommandExecutor:
         background: Background | None = None,
         workers: Executor | None = None,
         watchdog: Watchdog | None = None,
+        warm: Executor | None = None,
     ) -> None:
         self._host = host
         self._background = background
-        #: Asked instead for handlers with the key `worker`.
+        #: Asked instead for handlers with the key `worker`, and for those without it.
         self._workers = workers
+        self._warm = warm
         #: Told of every process, to end it if the host is killed.
         self._watchdog = watchdog
         self._base = base_environment(host)
@@ -61,8 +63,9 @@ class CommandExecutor:
         assert isinstance(handler, CommandHandler)
         if not handler.command.strip():
             return Failed(Failure.LAUNCH, "the command is empty; write what to run")
-        if self._workers is not None and handler.worker is not None:
-            return await self._workers(job)
+        instead = self._warm if handler.worker is None else self._workers
+        if instead is not None:
+            return await instead(job)
         try:
             command = self.command(job)
         except OSError as error:

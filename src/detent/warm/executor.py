@@ -55,9 +55,9 @@ class WorkerExecutor:
         return self._with_reason(reply, handler, fork)
 
     def _with_reason(self, reply: Reply, handler: CommandHandler, unusual: Unusual) -> Reply:
-        """Say once for each handler why it has no worker."""
+        """Say once for each handler that asked for a worker why it has none."""
         place = str(handler.source)
-        if place in self._told or not isinstance(reply, Exited):
+        if handler.worker is None or place in self._told or not isinstance(reply, Exited):
             return reply
         self._told.add(place)
         note = f'`worker` is "{handler.worker}", but the hook is started anew for every event: {unusual.reason}'
