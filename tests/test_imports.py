@@ -1,0 +1,66 @@
+"""What each entry point may import: the start of a hook, a version or a firing pays for nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Packages that only a handler or a command that needs them may load.
+EXTRAS = {
+    *("anthropic", "openai", "mcp", "httpx", "httpx2", "h11", "pydantic", "anyio"),
+    *("ruamel", "tree_sitter", "tree_sitter_bash", "tree_sitter_javascript", "pathspec"),
+    *("textual", "rich", "opentelemetry", "starlette", "uvicorn", "regress", "pytest", "hypothesis"),
+}
+#: Parts of Detent that firing at no hook has no use for.
+APART = {"agent", "author", "lint", "models", "replay", "testing", "tui", "warm", "otel", "templates"}
+
+
+def loaded(statement: str, folder: Path) -> set[str]:
+    """List what a statement loads on top of a bare interpreter."""
+    code = f"import sys; before = set(sys.modules)\n{statement}\nprint('loaded', *sorted(set(sys.modules) - before))"
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=env, check=False)
+    assert out.returncode == 0, out.stderr
+    return set(out.stdout.rpartition("loaded")[2].split())
+
+
+PACKAGE = {"__future__", "detent", "detent._version"}
+
+
+def test_importing_the_package_loads_nothing(tmp_path: Path) -> None:
+    assert loaded("import detent", tmp_path) == PACKAGE
+
+
+def test_an_author_pays_for_four_small_modules(tmp_path: Path) -> None:
+    expected = PACKAGE | {"detent.author", "detent.author._tables"}
+    assert loaded("from detent.author import deny, hook", tmp_path) == expected
+
+
+def test_the_version_is_told_without_an_import(tmp_path: Path) -> None:
+    assert loaded("from detent.cli import main; main(['--version'])", tmp_path) == PACKAGE | {"detent.cli"}
+
+
+def test_help_is_told_without_a_parser(tmp_path: Path) -> None:
+    assert loaded("from detent.cli import main; main(['--help'])", tmp_path) == PACKAGE | {"detent.cli"}
+
+
+FIRE = "from detent.cli import main; main(['fire', 'PreToolUse', '--tool', 'Bash', '--no-journal', '--json'])"
+
+
+@pytest.mark.parametrize(
+    "statement", ["from detent import HookEngine, PreToolUse, load_hooks, open_session", FIRE], ids=["engine", "fire"]
+)
+def test_the_engine_loads_the_core_alone(statement: str, tmp_path: Path) -> None:
+    found = loaded(statement, tmp_path)
+    assert not {name.partition(".")[0] for name in found} & EXTRAS
+    assert not {name.split(".")[1] for name in found if name.startswith("detent.")} & APART
+    commands = {name for name in found if name.startswith("detent.cli.commands.")}
+    assert commands <= {"detent.cli.commands.fire"}
+    cases = {name for name in found if name.startswith("detent.cases.")}
+    assert cases <= {"detent.cases.inject"}
+    executors = {name for name in found if name.startswith("detent.executors.")}
+    assert not executors & {f"detent.executors.{kind}" for kind in ("http", "prompt", "agent", "mcp_tool")}
