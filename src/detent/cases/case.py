@@ -88,6 +88,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     variant: str | None = None
     settings: Mapping[str, Any] | None = None
     files: Mapping[str, str] = msgspec.field(default_factory=dict)
+    #: `$NAME` stands for a variable of the surroundings.
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     #: What the model answers to prompt and agent hooks, again and again; empty when a real one is asked.
@@ -105,9 +106,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def brings_code(self) -> bool:
-        """Tell whether the case itself supplies something that is run: hooks, or files where hooks live."""
+        """Tell whether the case itself supplies something that is run: hooks, scripts, or files where hooks live."""
         hooks = self.settings is not None and "hooks" in self.settings
-        return hooks or any(path.split("/")[0] == ".claude" for path in self.files)
+        return hooks or any(path.split("/")[0] == ".claude" or text[:2] == "#!" for path, text in self.files.items())
 
     @property
     def needs_scratch(self) -> bool:

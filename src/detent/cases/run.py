@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
+from string import Template
 from typing import Any
 
 import msgspec
@@ -140,7 +141,8 @@ class Runner:
         return base, cwd
 
     def _engine(self, case: Case, loaded: Loaded, base: str, folder: str) -> tuple[HookEngine, Background]:
-        env = {**self._places.env, **fill(dict(case.env), base)}
+        outer = self._places.env
+        env = {**outer, **{name: Template(text).safe_substitute(outer) for name, text in fill(case.env, base).items()}}
         host = msgspec.structs.replace(Host.here(base, loaded.settings.env, env), config_dir=folder)
         background = Background()
         shared = self._sessions[b"" if case.settings is None else encode(case.settings)].engine.executors

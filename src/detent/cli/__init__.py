@@ -7,14 +7,18 @@ import sys
 #: Command → what it does. The module `detent.cli.commands.<command>` has `configure(parser)` and `run(args)`, and
 #: `USAGE` where its status for a usage error is another than ours.
 COMMANDS: dict[str, str] = {
+    "chat": "talk to the reference agent in the terminal, with its hooks in plain sight",
     "run": "run the reference agent without a screen, with hooks at every point",
     "fire": "fire an event at the hooks of a project and show what each of them did",
     "list": "list the effective hooks with scope, file:line, order and state",
+    "new": "write a hook from a template, with settings entry and cases",
     "test": "run the cases that stand beside the hooks",
     "record": "make cases of what happened in a session",
     "trace": "show what hooks did, from the journal, live with -f",
     "stats": "count runs, times, refusals and failures, and hooks that never ran",
     "doctor": "check the whole installation with a live canary",
+    "check": "look for mistakes in settings, plugins, skills and the scripts that they run",
+    "rules": "list the rules of check, or explain one with a bad and a good sample",
     "explain": "tell for every hook why it would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""Let subagents write inside of the project alone (PreToolUse); the main agent is not concerned."""
+
+import json
+import os
+import sys
+
+event = json.load(sys.stdin.buffer)
+if not event.get("agent_id"):
+    sys.exit(0)
+given = event["tool_input"].get("file_path") or event["tool_input"].get("notebook_path") or ""
+project = os.path.realpath(os.environ.get("CLAUDE_PROJECT_DIR") or event["cwd"])
+path = os.path.realpath(os.path.join(event["cwd"], given))
+below = os.path.relpath(path, project)
+who = event.get("agent_type") or "A subagent"
+if below.startswith(".."):
+    print(f"{who} may write inside of the project only, and {path} is outside.", file=sys.stderr)
+    sys.exit(2)
+if below.split(os.sep)[0] == ".claude":
+    print(f"{who} may not change .claude; report what should change instead.", file=sys.stderr)
+    sys.exit(2)

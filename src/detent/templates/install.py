@@ -1,0 +1,151 @@
+"""Put a template into a project or a home: script, cases, settings entry, in this order and without overwriting."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shlex
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from detent.agent.permissions.keep import ensure_ignored
+from detent.config.locations import Locations
+from detent.errors import ConfigError
+from detent.sources import Scope
+from detent.templates import Language, Template
+from detent.templates.settingsfile import Group, with_hooks
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where the parts of a hook go for one scope."""
+
+    #: The folder with `.claude`, or the user's configuration folder itself.
+    base: str
+    settings: str
+    hooks: str
+    #: How a command names the folder of the hooks, quoted for a shell.
+    named: str
+
+
+class Done(msgspec.Struct, frozen=True):
+    """One thing that was done, or was there already."""
+
+    path: str
+    what: str
+
+
+def target(scope: Scope, where: Locations) -> Target:
+    """Tell where a hook of this scope goes."""
+    if scope is Scope.USER:
+        hooks = os.path.join(where.config_dir, "hooks")
+        usual = os.path.join(where.home, ".claude")
+        named = '"$HOME"/.claude/hooks' if where.config_dir == usual else shlex.quote(hooks)
+        return Target(where.config_dir, os.path.join(where.config_dir, "settings.json"), hooks, named)
+    folder = os.path.join(where.project_dir, ".claude")
+    name = "settings.local.json" if scope is Scope.LOCAL else "settings.json"
+    named = '"$CLAUDE_PROJECT_DIR"/.claude/hooks'
+    return Target(where.project_dir, os.path.join(folder, name), os.path.join(folder, "hooks"), named)
+
+
+def install(template: Template, language: Language, scope: Scope, where: Locations) -> list[Done]:
+    """Write everything, or raise ConfigError before anything is written."""
+    place = target(scope, where)
+    script = os.path.join(place.hooks, template.name + language.ending)
+    files: dict[str, str] = {os.path.join(place.base, name): text for name, text in template.files.items()}
+    if scope is Scope.USER and template.files:
+        raise ConfigError(f"`{template.name}` keeps files in the project; install it with --scope project or local")
+    if template.scripts:
+        files[script] = template.scripts[language]
+    files[os.path.join(place.hooks, "tests", f"{template.name}.yaml")] = template.cases
+    groups = _filled(template.settings, f"{place.named}/{template.name}{language.ending}")
+    before = _read(place.settings)
+    _check(files)
+    try:
+        with_hooks(before or "", groups)
+    except ConfigError as error:
+        raise ConfigError(f"{place.settings}: {error}") from None
+    done = [_write(path, text) for path, text in files.items()]
+    done.append(_add(place.settings, groups))
+    if scope is Scope.LOCAL:
+        ensure_ignored(place.settings)
+        done.append(Done(place.settings, "is ignored by git"))
+    return done
+
+
+def _filled(value: Any, command: str) -> Any:
+    if isinstance(value, str):
+        return value.replace("{script}", command)
+    if isinstance(value, Mapping):
+        return {key: _filled(item, command) for key, item in value.items()}
+    return [_filled(item, command) for item in value] if isinstance(value, list) else value
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}. Nothing was changed.") from None
+
+
+def _check(files: Mapping[str, str]) -> None:
+    """Refuse to overwrite: a file that is there must be what would be written."""
+    for path, text in files.items():
+        if os.path.lexists(path) and _read(path) != text:
+            raise ConfigError(f"{path} exists already and is not overwritten. Move it away, or take another template.")
+
+
+def _write(path: str, text: str) -> Done:
+    if os.path.exists(path):
+        return Done(path, "was there already")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    mode = 0o755 if text.startswith("#!") else 0o644
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return Done(path, "written")
+
+
+def _add(path: str, groups: Mapping[str, Sequence[Group]]) -> Done:
+    """Change the settings file in one step, under a lock that other writers of it take too."""
+    real = os.path.realpath(path)
+    os.makedirs(os.path.dirname(real), exist_ok=True)
+    with _locked(os.path.dirname(real)):
+        before = _read(real)
+        after = with_hooks(before or "", groups)
+        if before == after:
+            return Done(path, "has the entry already")
+        _replace(real, after)
+    return Done(path, "created" if before is None else f"entry added for {', '.join(groups)}")
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: str, text: str) -> None:
+    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

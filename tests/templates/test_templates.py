@@ -1,0 +1,102 @@
+"""Every template, in both languages, installed into a project and proven by its own cases."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from detent.cases.case import Result
+from detent.cases.read import read_cases
+from detent.cases.run import Runner
+from detent.config.trust import TrustPolicy
+from detent.session import Places
+from detent.sources import Scope
+from detent.templates import Language, load_template, template_names
+from detent.templates.install import install
+
+NAMES = template_names()
+
+
+def places(root: Path) -> Places:
+    """Give a home and a project with a space in its name."""
+    (root / "home").mkdir(exist_ok=True)
+    (root / "a project").mkdir(exist_ok=True)
+    env = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), "DETENT_MANAGED_SETTINGS": str(root / "none")}
+    return Places(project=str(root / "a project"), env=env, home=str(root / "home"), trust=TrustPolicy.EVERYTHING)
+
+
+def run_cases(where: Places, path: str) -> list[Result]:
+    async def main() -> list[Result]:
+        async with Runner(where) as runner:
+            return await runner.run_all(read_cases(path), 4)
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cases_of_a_template_pass(name: str, language: Language, tmp_path: Path) -> None:
+    where = places(tmp_path)
+    done = install(load_template(name), language, Scope.PROJECT, where.load().locations)
+    cases = next(item.path for item in done if item.path.endswith(".yaml"))
+    results = run_cases(where, cases)
+    assert {result.case.name: list(map(str, result.problems)) for result in results if not result.passed} == {}
+    assert [result.case.name for result in results if result.vacuous] == []
+    project = tmp_path / "a project"
+    left = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
+    assert left == {os.path.relpath(item.path, project) for item in done}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_has_scripts_for_both_languages_or_none(name: str) -> None:
+    template = load_template(name)
+    assert len(template.scripts) in (0, 2)
+    uses = "{script}" in str(template.settings)
+    assert uses == bool(template.scripts)
+
+
+def test_there_are_the_twenty_most_wanted() -> None:
+    assert len(NAMES) == 20
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if load_template(name).scripts])
+def test_scripts_are_sound(name: str, tmp_path: Path) -> None:
+    scripts = load_template(name).scripts
+    shell = tmp_path / "x.sh"
+    shell.write_text(scripts[Language.BASH])
+    assert subprocess.run(["bash", "-n", shell], capture_output=True, check=False).returncode == 0
+    compile(scripts[Language.PYTHON], name, "exec")
+    assert scripts[Language.BASH].startswith("#!/usr/bin/env bash\n")
+    assert scripts[Language.PYTHON].startswith("#!/usr/bin/env python3\n")
+    imported = re.findall(r"^(?:import|from) (\w+)", scripts[Language.PYTHON], re.MULTILINE)
+    assert set(imported) <= sys.stdlib_module_names
+
+
+def test_the_guards_among_them_fail_closed() -> None:
+    guards = ("shell-guard", "path-guard", "secret-guard", "git-rules", "subagent-scope", "remote-approval", "policy")
+    for name in guards:
+        for groups in load_template(name).settings.values():
+            assert all(handler["onFailure"] == "block" for group in groups for handler in group["hooks"])
+
+
+def test_a_second_edit_waits_for_the_run_that_goes_on(tmp_path: Path) -> None:
+    where = places(tmp_path)
+    install(load_template("async-tests"), Language.BASH, Scope.PROJECT, where.load().locations)
+    project = tmp_path / "a project"
+    check = project / ".claude" / "test"
+    check.write_text("#!/bin/sh\necho ran >> ran.txt\n")
+    check.chmod(0o755)
+    script = project / ".claude" / "hooks" / "async-tests.sh"
+    env = {**where.env, "CLAUDE_PROJECT_DIR": str(project)}
+    runs = [
+        subprocess.Popen([script], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=project)
+        for _ in range(5)
+    ]
+    assert [run.wait(20) for run in runs] == [0] * 5
+    assert (project / "ran.txt").read_text() == "ran\n"
