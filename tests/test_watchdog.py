@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from detent.executors._group import Group, leaders
 from detent.session import Places, open_session
 from detent.watchdog import Watchdog, _note
 from processes import eventually, gone, written
@@ -134,13 +135,13 @@ def test_a_watchdog_that_died_is_replaced_and_told_everything(tmp_path: Path) ->
 def test_a_watchdog_that_somebody_stopped_does_not_stop_the_host() -> None:
     async def main() -> None:
         watchdog = Watchdog()
-        watchdog.guard("x")
+        watchdog.guard("RUN=x")
         assert watchdog.pid is not None
         os.kill(watchdog.pid, signal.SIGSTOP)
         started = time.monotonic()
         for number in range(20_000):
-            watchdog.guard(f"run-{number}")
-            watchdog.release(f"run-{number}")
+            watchdog.guard(f"RUN={number}")
+            watchdog.release(f"RUN={number}")
         assert time.monotonic() - started < 5
         os.kill(watchdog.pid, signal.SIGCONT)
         await watchdog.aclose()
@@ -150,6 +151,25 @@ def test_a_watchdog_that_somebody_stopped_does_not_stop_the_host() -> None:
 
 def test_the_list_of_live_runs() -> None:
     live: dict[str, int] = {}
-    for line in ("+a", "=a 12", "+b", "+a", "-b", "-c", "=d x"):
+    for line in ("+R=a", "=R=a 12", "+R=b", "+R=a", "-R=b", "-R=c", "+R=d/e.hook-1"):
         _note(line, live)
-    assert live == {"a": 12, "d": 0}
+    assert live == {"R=a": 12, "R=d/e.hook-1": 0}
+
+
+@pytest.mark.parametrize(
+    "line", ["", "+", "=", "+ 12", "+x", "+=x", "+R=", "=R=a 12 13", "=R=a x", "+R=a b", "\0", "R=a"]
+)
+def test_a_line_that_names_no_run_ends_nobody(line: str) -> None:
+    live: dict[str, int] = {}
+    _note(line, live)
+    assert live == {}
+
+
+@pytest.mark.parametrize("mark", ["", "=", "PATH=", "=x", "PATH"])
+def test_a_mark_that_everybody_has_finds_nobody(mark: str) -> None:
+    assert leaders(mark) == set()
+
+
+@pytest.mark.parametrize("leader", [0, 1, -1])
+def test_no_group_but_a_hooks_own_gets_a_signal(leader: int) -> None:
+    assert not Group(leader).signal(0)

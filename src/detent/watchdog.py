@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -138,11 +139,14 @@ def _read() -> bytes:
 
 
 def _note(line: str, live: dict[str, int]) -> None:
-    mark, _, pid = line[1:].partition(" ")
-    if line.startswith("-"):
+    found = re.fullmatch(r"([+=-])(\w+=[\w./-]+)(?: (\d{1,9}))?", line)
+    if found is None:  # whatever it is, it names no run, and nothing may be ended because of it
+        return
+    sign, mark, pid = found.groups()
+    if sign == "-":
         live.pop(mark, None)
     else:
-        live[mark] = int(pid) if pid.isdigit() else live.get(mark, 0)
+        live[mark] = int(pid) if pid is not None else live.get(mark, 0)
 
 
 def end(live: dict[str, int]) -> None:

@@ -23,6 +23,8 @@ class Group:
 
     def signal(self, number: int) -> bool:
         """Send a signal to all of the group; say whether there was any, zombies included."""
+        if self._id <= 1:  # 0 is our own group, and 1 everybody's
+            return False
         try:
             os.killpg(self._id, number)
         except ProcessLookupError:
@@ -88,6 +90,9 @@ def _runs_in(pid: int, group: int) -> bool:
 
 def _carries(pid: int, mark: bytes) -> bool:
     """Tell whether a process was started with the mark, or with one that continues it after a slash."""
+    name, _, value = mark.partition(b"=")
+    if not name or not value:  # it would be found in every environment
+        return False
     try:
         with open(f"{_PROC}/{pid}/environ", "rb") as file:
             environment = b"\0" + file.read() + b"\0"
