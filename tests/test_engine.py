@@ -177,6 +177,25 @@ def test_an_async_copy_first_does_not_switch_a_guard_off(tmp_path: Path) -> None
     assert [run.handler.source.pointer for run in outcome.runs] == ["guard"]
 
 
+@pytest.mark.req("R-015", "R-014")
+def test_which_of_several_copies_stands(tmp_path: Path) -> None:
+    def chosen(*handlers: Handler) -> list[str]:
+        made = engine(tmp_path, group("PreToolUse", *handlers))
+        return [handler.source.pointer for handler in made.hooks.select(at("PreToolUse", tmp_path)).handlers]
+
+    def http(pointer: str, scope: Scope = Scope.USER) -> HttpHandler:
+        return HttpHandler(source=Source(scope, pointer=pointer), url="http://127.0.0.1/", headers=(("X", pointer),))
+
+    def prompt(pointer: str) -> PromptHandler:
+        return PromptHandler(source=Source(Scope.USER, pointer=pointer), prompt="p", model=pointer)
+
+    assert chosen(command(pointer="a", timeout=1.0), command(pointer="b", timeout=2.0)) == ["a"]
+    assert chosen(http("a"), http("b")) == ["b"]
+    assert chosen(prompt("a"), prompt("b")) == ["b"]
+    assert chosen(http("managed", Scope.MANAGED), http("project", Scope.PROJECT)) == ["managed"]
+    assert chosen(command(pointer="managed", scope=Scope.MANAGED, is_async=True), command(pointer="sync")) == ["sync"]
+
+
 @pytest.mark.req("R-356")
 def test_plugins_and_components_are_never_deduplicated(tmp_path: Path) -> None:
     one = command("echo x >> n", scope=Scope.PLUGIN)

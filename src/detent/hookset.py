@@ -13,14 +13,14 @@ from detent.events import CATALOGUE, Event, EventRules
 from detent.handlers import Handler, Kind, MatcherGroup, OnFailure
 from detent.matchers import Matcher, MatchNothing, compile_matcher
 from detent.outcome import Outcome, Skip, SkipReason
-from detent.sources import SETTINGS_SCOPES
+from detent.sources import SETTINGS_SCOPES, Scope
 from detent.target import matched_value
 
 #: A static reason why a handler may not run, with its detail.
 Hold = tuple[SkipReason, str]
 
-#: A look at a handler right before it would run: a reason why it may not, or None. Asked of project-supplied,
-#: once-only and model-backed handlers.
+#: A look at a handler right before it would run: a reason why it may not, or None. Asked of handlers that the project
+#: or a component supplies, that run once only, or that ask a model.
 LastLook = Callable[[Handler, Event], Hold | None]
 
 
@@ -166,7 +166,9 @@ def _plan(entries: tuple[Entry, ...], value: str | None, rules: EventRules) -> _
 
 
 def _looked_at(handler: Handler) -> bool:
-    return handler.source.from_project or handler.once or handler.kind in (Kind.PROMPT, Kind.AGENT)
+    source = handler.source
+    special = handler.once or handler.kind in (Kind.PROMPT, Kind.AGENT)
+    return source.from_project or source.component is not None or special
 
 
 def _undecided_matcher(entry: Entry, value: str | None) -> Diagnostic | None:
@@ -229,7 +231,8 @@ def _without_duplicates(entries: Iterable[Entry]) -> tuple[list[Entry], list[Ski
 
     Law (R-015): handlers of the settings files are equal by kind and identity; plugins, components and programs are
     never compared. Of copies that differ a synchronous one goes before an asynchronous one, one that fails closed
-    before one that does not, else the first in configuration order.
+    before one that does not, a managed one before any other; else the first in configuration order, but of http and
+    prompt handlers, whose copies differ in headers and model, the last one, as the reference client does.
     """
     kept: dict[object, Entry] = {}
     order: list[object] = []
@@ -241,7 +244,7 @@ def _without_duplicates(entries: Iterable[Entry]) -> tuple[list[Entry], list[Ski
         if rival is None:
             kept[key] = entry
             order.append(key)
-        elif _preference(handler) > _preference(rival.handler):
+        elif _goes_before(handler, rival.handler):
             losers.append((rival, key))
             kept[key] = entry
         else:
@@ -253,8 +256,14 @@ def _without_duplicates(entries: Iterable[Entry]) -> tuple[list[Entry], list[Ski
     return [kept[key] for key in order], skips
 
 
-def _preference(handler: Handler) -> tuple[bool, bool]:
-    return (not handler.background, handler.on_failure is OnFailure.BLOCK)
+def _goes_before(handler: Handler, rival: Handler) -> bool:
+    mine, other = _preference(handler), _preference(rival)
+    return mine > other or (mine == other and handler.kind in (Kind.HTTP, Kind.PROMPT))
+
+
+def _preference(handler: Handler) -> tuple[bool, bool, bool]:
+    managed = handler.source.scope is Scope.MANAGED
+    return (not handler.background, handler.on_failure is OnFailure.BLOCK, managed)
 
 
 def supports(rules: EventRules, kind: Kind) -> bool:

@@ -15,6 +15,7 @@ from detent.events import Event
 from detent.handlers import Handler
 from detent.observers import EventEnded, Notice, RunEnded
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
+from detent.private import make_folder
 from detent.replies import Backgrounded, Exited
 from detent.wire import encode
 
@@ -106,11 +107,12 @@ class Journal:
         self.problem = problem
 
     def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        # O_NONBLOCK: a pipe in the place of the file must not hold up hooks.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self.path, flags, 0o600)
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self.path))
             descriptor = os.open(self.path, flags, 0o600)
         if os.fstat(descriptor).st_size < ROTATE_AT:
             return descriptor

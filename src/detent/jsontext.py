@@ -11,7 +11,7 @@ import msgspec
 
 #: Deeper nesting is no answer and no event; whatever walks over a value later has room on the stack for this much.
 DEEPEST = 256
-_TOO_DEEP = f"nested more than {DEEPEST} levels deep"
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^][{}]+")
@@ -20,7 +20,7 @@ _NO_BRACKET = re.compile(r"[^][{}]+")
 def parse_json(text: str) -> tuple[Any, str | None]:
     """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises."""
     if _too_deep(text):
-        return None, _TOO_DEEP
+        return None, TOO_DEEP
     try:
         return msgspec.json.decode(text.encode("utf-8", "surrogatepass")), None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -30,7 +30,7 @@ def parse_json(text: str) -> tuple[Any, str | None]:
     except json.JSONDecodeError as error:
         return None, f"{error.msg} at offset {error.pos} (line {error.lineno}, column {error.colno})"
     except RecursionError:
-        return None, _TOO_DEEP
+        return None, TOO_DEEP
     except ValueError as error:
         return None, str(error)
 

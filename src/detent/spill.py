@@ -12,6 +12,7 @@ from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
 from detent.outcome import Verdict
+from detent.private import make_folder
 
 #: Characters that a text may have; not configurable, as in the protocol.
 LIMIT = 10_000
@@ -59,7 +60,7 @@ def _preview(text: str) -> str:
 
 def _save(text: str, event: Event) -> str:
     folder = session_folder(event) + "/tool-results"
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(folder)
     path = f"{folder}/hook-{secrets.token_hex(8)}.txt"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event, EventRules, Shape
-from detent.jsontext import parse_json, repeated_keys
+from detent.jsontext import DEEPEST, TOO_DEEP, parse_json, repeated_keys
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -52,20 +52,25 @@ def encode_event(event: Event) -> bytes:
 
 
 def encode(value: Any) -> bytes:
-    """Write compact UTF-8 JSON; a lone surrogate becomes U+FFFD instead of an error."""
+    """Write compact UTF-8 JSON; a lone surrogate becomes U+FFFD and what is nested too deeply a text that says so.
+
+    Neither is an error: whoever could make one by the input of a tool could switch off every guard.
+    """
     try:
         return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return msgspec.json.encode(_without_surrogates(value))
+    except (UnicodeEncodeError, RecursionError):
+        return msgspec.json.encode(_plain(value, DEEPEST))
 
 
-def _without_surrogates(value: Any) -> Any:
+def _plain(value: Any, levels: int) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping | list | tuple) and not levels:
+        return f"[{TOO_DEEP}]"
     if isinstance(value, Mapping):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {_plain(key, 0): _plain(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
+        return [_plain(item, levels - 1) for item in value]
     return value
 
 

@@ -138,9 +138,10 @@ async def answer(actor: Actor, asked: Elicitation) -> Elicited:
         )
     )
     actor.dialogue.keep_hooks(outcome)
-    if outcome.blocked or "action" in outcome.fields:
-        return _by_hook(outcome)
-    return await _by_person(actor, asked)
+    by_hook = outcome.blocked or "action" in outcome.fields
+    said = _by_hook(outcome) if by_hook else await _by_person(actor, asked)
+    actor.session.notify(f"{asked.server} got an answer: {said.action}", "elicitation_response")
+    return said
 
 
 def _by_hook(outcome: Outcome) -> Elicited:
@@ -172,7 +173,6 @@ async def _by_person(actor: Actor, asked: Elicitation) -> Elicited:
         action = outcome.fields["action"]
         content = outcome.fields.get("content", said.content)
         said = Elicited(action, content if action != "decline" else None)
-    session.notify(f"{asked.server} got an answer: {said.action}", "elicitation_response")
     return said
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from detent.config.files import read_bytes
 from detent.errors import TrustError
+from detent.private import make_folder
 
 
 class FileCopy(msgspec.Struct, frozen=True):
@@ -114,7 +115,7 @@ class TrustStore:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         folder = os.path.dirname(self.path)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folder(folder)
         descriptor = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -10,7 +10,6 @@ from detent.events import Event
 from detent.handlers import Handler
 from detent.replies import Reply
 
-
 #: How the id of a hook's own agent begins, in the events that its tool calls fire.
 AGENT_PREFIX = "hook-agent-"
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from detent.errors import MissingExtra, ModelError
-from detent.target import canonical_model
 from detent.model import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
 from detent.models._per_loop import PerLoop
 from detent.models._system_role import SystemRole, place_system_messages
+from detent.target import canonical_model
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

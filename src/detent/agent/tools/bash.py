@@ -13,6 +13,7 @@ from detent.agent.tools.shells import exit_code, find_shell
 from detent.agent.tools.texts import OUTPUT_LIMIT, cut_middle
 from detent.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 from detent.executors._process import Captured, Command, Expired, NotStarted, Output
+from detent.private import make_folder
 
 DEFAULT_TIMEOUT = 120_000
 MAX_TIMEOUT = 600_000
@@ -33,7 +34,7 @@ async def run(arguments: Input, bench: Bench) -> ToolResult:
     if arguments.get("run_in_background", False):
         return _start(arguments, bench, _command(shell, prelude + _eval(arguments["command"]), bench))
     moved = os.path.join(bench.folder, f"cwd-{secrets.token_hex(8)}")
-    os.makedirs(bench.folder, mode=0o700, exist_ok=True)
+    make_folder(bench.folder)
     # An EXIT trap, so that `cd x; exit 3` moves too.
     trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT; "
     limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)

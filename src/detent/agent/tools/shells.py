@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from detent.executors._process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
+from detent.private import make_folder
 
 #: A background command that fills the disk is ended here.
 OUTPUT_LIMIT = 1024 * 1024 * 1024
@@ -84,7 +85,7 @@ class Shells:
         """Start a command in the background, its output going to a file."""
         name = f"b{secrets.token_hex(4)}"
         folder = os.path.join(self._folder, "tasks")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folder(folder)
         output = os.path.join(folder, f"{name}.output")
         os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1; {command.argv[-1]}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from detent.private import make_folder
 from detent.wire import encode
 
 #: No line of ours comes near; a longer one is not read into memory.
@@ -26,7 +27,7 @@ class LineFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def append(self, value: Mapping[str, Any]) -> None:

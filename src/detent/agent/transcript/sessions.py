@@ -12,6 +12,7 @@ import msgspec
 from detent.agent.transcript.lines import read_line
 from detent.agent.transcript.paths import InvalidSession, session_path
 from detent.agent.transcript.reader import load, title_of
+from detent.private import make_folder
 from detent.wire import encode
 
 #: So much of a file is read from its start and its end to list it.
@@ -70,7 +71,7 @@ def fork_session(path: str, new_id: str, folder: str) -> str:
         changes = [{"kind": "tool-result", "toolUseId": id_, "replacement": new} for id_, new in told.rewritten.items()]
         lines.append({"type": "content-replacement", "replacements": changes, "sessionId": new_id})
     target = session_path(folder, new_id)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(folder)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
         file.writelines(encode(line) + b"\n" for line in lines)

@@ -20,8 +20,8 @@ from detent.executors.command import arguments, base_environment
 from detent.handlers import CommandHandler, Handler
 from detent.hookset import Entry
 from detent.host import Host
-from detent.target import hook_name, matched_value
 from detent.outcome import Skip, SkipReason
+from detent.target import hook_name, matched_value
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -44,7 +44,11 @@ def _bashism(node: Node) -> tuple[str, str] | None:
         return "(( ))", _NOT_FOUND
     if node.type == "function_definition" and node.children[0].type == "function":
         return "function", _BLOCKS
-    if node.type == "expansion" and node.text is not None and _SUBSTITUTIONS.match(node.text.decode("utf-8", "replace")):
+    if (
+        node.type == "expansion"
+        and node.text is not None
+        and _SUBSTITUTIONS.match(node.text.decode("utf-8", "replace"))
+    ):
         return node.text.decode("utf-8", "replace"), _BAD_SUBSTITUTION
     if node.type == "declaration_command" and node.children[0].type in ("declare", "typeset"):
         return node.children[0].type, _NOT_FOUND

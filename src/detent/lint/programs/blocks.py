@@ -15,7 +15,7 @@ from detent.lint.programs.ir import (
     Catch,
     Eat,
     Hole,
-    Inner,
+    How,
     Leave,
     Loop,
     Place,
@@ -43,35 +43,31 @@ class Point(msgspec.Struct, frozen=True):
     stmt: Stmt
     before: tuple[Stmt, ...] = ()
     under: tuple[Condition, ...] = ()
-    inside: tuple[Within | Try | Catch | Loop, ...] = ()
-    #: What follows in the same block.
+    inside: tuple[Try | Catch | Loop, ...] = ()
+    #: The inner shells and children around it, the outermost first.
+    within: tuple[Point, ...] = ()
+    #: What comes before it in its own block.
+    near: tuple[Stmt, ...] = ()
+    #: What follows, up to the end of the program or of the inner shell.
     after: tuple[Stmt, ...] = ()
 
     @property
     def said(self) -> tuple[Say, ...]:
-        """List what was surely printed before, and with it what a child or subshell surely printed."""
-        return tuple(_sure(self.before))
+        """List what was surely printed before, by children and subshells too."""
+        return tuple(stmt for stmt in flat(self.before) if isinstance(stmt, Say))
 
     @property
-    def swallowed_by(self) -> Within | None:
-        """Give the inner shell or child that this statement leaves instead of the program."""
-        found = [part for part in self.inside if isinstance(part, Within)]
-        return found[-1] if found else None
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """List the tests that were answered with yes."""
-        return tuple(condition.arm.test for condition in self.under if condition.arm is not None)
+    def caught(self) -> bool:
+        """Tell whether it stands in the handler of an exception."""
+        return any(isinstance(part, Catch) for part in self.inside)
 
 
-def _sure(before: Iterable[Stmt]) -> Iterator[Say]:
-    for stmt in before:
-        if isinstance(stmt, Say):
-            yield stmt
-        elif isinstance(stmt, Within) and stmt.inner is not Inner.SUBSTITUTION:
-            yield from _sure(stmt.body)
-        elif isinstance(stmt, Try):
-            yield from _sure(stmt.body)
+def flat(block: Iterable[Stmt]) -> Iterator[Stmt]:
+    """List statements with those inside of them that surely happen too."""
+    for stmt in block:
+        yield stmt
+        if isinstance(stmt, Within | Try):
+            yield from flat(stmt.body)
 
 
 def points(block: Block) -> Iterator[Point]:
@@ -82,15 +78,17 @@ def points(block: Block) -> Iterator[Point]:
 def _points(block: Block, outer: Point) -> Iterator[Point]:
     before = outer.before
     for index, stmt in enumerate(block):
-        here = replace(outer, stmt=stmt, before=before, after=block[index + 1 :])
+        here = replace(outer, stmt=stmt, before=before, near=block[:index], after=(*block[index + 1 :], *outer.after))
         yield here
         match stmt:
             case Branch(arms=arms, otherwise=otherwise):
                 for arm in arms:
                     yield from _points(arm.body, replace(here, under=(*here.under, Condition(stmt, arm))))
                 yield from _points(otherwise, replace(here, under=(*here.under, Condition(stmt, None))))
-            case Loop(body=body) | Within(body=body):
+            case Loop(body=body):
                 yield from _points(body, replace(here, inside=(*here.inside, stmt)))
+            case Within(body=body):
+                yield from _points(body, replace(here, within=(*here.within, here), after=()))
             case Try(body=body, catches=catches, final=final):
                 yield from _points(body, replace(here, inside=(*here.inside, stmt)))
                 for catch in catches:
@@ -110,8 +108,9 @@ def leaves_always(block: Block) -> bool:
     """Tell whether a block surely ends the program."""
     for stmt in block:
         match stmt:
-            case Leave():
-                return True
+            case Leave(how=how):
+                if how is not How.RETURN:
+                    return True
             case Branch(arms=arms, otherwise=otherwise):
                 if otherwise and leaves_always(otherwise) and all(leaves_always(arm.body) for arm in arms):
                     return True
@@ -180,8 +179,14 @@ def checked(block: Block) -> Block:
 def moved(block: Block, lines: int) -> Block:
     """Shift a block that stands inside of another text."""
 
+    def down(place: Place) -> Place:
+        return Place(place.line + lines, place.column)
+
     def change(stmt: Stmt) -> Stmt:
-        return replace(stmt, place=Place(stmt.place.line + lines, stmt.place.column))
+        if isinstance(stmt, Branch):
+            arms = tuple(replace(arm, test=replace(arm.test, place=down(arm.test.place))) for arm in stmt.arms)
+            stmt = replace(stmt, arms=arms)
+        return replace(stmt, place=down(stmt.place))
 
     return changed(block, change) if lines else block
 
@@ -200,5 +205,5 @@ def printed(block: Block) -> Text:
             sure = sure and isinstance(stmt, Eat)
     if sure:
         return text(*parts)
-    both = frozenset(origin for part in parts for origin in (part.origins if isinstance(part, (Text, Hole)) else ()))
+    both = frozenset(origin for part in parts for origin in part.origins)
     return text(Hole(both)) if parts else Text()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 import msgspec
 
@@ -61,7 +61,7 @@ class Encoded(msgspec.Struct, frozen=True):
     value: Value
 
 
-Part: TypeAlias = Union[str, Hole, Encoded]
+Part: TypeAlias = str | Hole | Encoded
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ class Text(msgspec.Struct, frozen=True):
         return frozenset(origin for hole in self.holes for origin in hole.origins)
 
 
-Value: TypeAlias = Union[Object, Array, Text, Hole, bool, int, float, None]
+Value: TypeAlias = Object | Array | Text | Hole | bool | int | float | None
 
 UNKNOWN = Hole()
 
@@ -188,6 +188,8 @@ class How(enum.Enum):
     EXIT = "exit"
     TEXT = "exit with a text"
     END = "its end"
+    #: Only the function ends; the program goes on.
+    RETURN = "return"
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -302,7 +304,7 @@ class Within(msgspec.Struct, frozen=True):
     checked: bool = False
 
 
-Stmt: TypeAlias = Union[Say, Leave, Call, Eat, Branch, Loop, Try, Within]
+Stmt: TypeAlias = Say | Leave | Call | Eat | Branch | Loop | Try | Within
 Block: TypeAlias = tuple[Stmt, ...]
 
 

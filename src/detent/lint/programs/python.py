@@ -11,7 +11,6 @@ from detent.lint.programs import python_calls, python_tests, python_values
 from detent.lint.programs.blocks import leaves_always
 from detent.lint.programs.ir import (
     Arm,
-    Array,
     Block,
     Branch,
     Catch,
@@ -34,6 +33,7 @@ from detent.lint.programs.ir import (
     origins_of,
     text,
 )
+from detent.lint.programs.values import added, element, item, joined
 
 _INLINED = 6
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -78,6 +78,9 @@ class Reader:
         #: Whether a `return` of the function that is being read ends the program with its value.
         self.exits = False
         self.returned: list[Value] = []
+        self.last_returned: list[Value] = []
+        #: What the returned conditions of the function that was read last ask.
+        self.answers: list[Test] = []
         self.env: list[EnvRead] = []
         self.fields: list[FieldRead] = []
         self.includes = False
@@ -138,7 +141,7 @@ class Reader:
                 self.bind(target, self.value(source))
                 return []
             case ast.AugAssign(target=target, value=source):
-                self.bind(target, _both(self.value(target), self.value(source)))
+                self.bind(target, added(self.value(target), self.value(source)))
                 return []
             case ast.Return(value=source):
                 return self._return(node, source)
@@ -162,7 +165,7 @@ class Reader:
     def _nested(self, node: ast.stmt) -> list[Stmt]:
         match node:
             case ast.For(target=target, iter=source, body=body) | ast.AsyncFor(target=target, iter=source, body=body):
-                self.bind(target, python_values.element(self.value(source)))
+                self.bind(target, element(self.value(source)))
                 return [Loop(self.place(node), tuple(self.block(body)))]
             case ast.While(test=test, body=body):
                 self.test(test)
@@ -182,18 +185,11 @@ class Reader:
                 self.variables[name] = found
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 for index, part in enumerate(targets):
-                    self.bind(part, python_values.item(found, index))
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
-                known = self.variables.get(name)
+                    self.bind(part, item(found, index))
+            case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
+                known = self.value(inner)
                 if isinstance(known, Object):
-                    self.variables[name] = Object({**known.items, key: found}, known.open)
-            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(outer)))):
-                key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-                known = self.variables.get(name)
-                inner = known.items.get(outer) if isinstance(known, Object) else None
-                if isinstance(known, Object) and isinstance(inner, Object) and isinstance(key, str):
-                    changed = Object({**inner.items, key: found}, inner.open)
-                    self.variables[name] = Object({**known.items, outer: changed}, known.open)
+                    self.bind(inner, Object({**known.items, key: found}, known.open))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         module = node.module if isinstance(node, ast.ImportFrom) else None
@@ -209,9 +205,13 @@ class Reader:
             inlined = self.inline(name, source, exits=True)
             if inlined is not None:
                 return list(inlined)
+        if source is not None and (isinstance(source, ast.Compare | ast.BoolOp | ast.UnaryOp) or _asks(source)):
+            self.answers.append(self.test(source))
         found = self.value(source)
         self.returned.append(found)
-        return [self.leave(node, found)] if self.exits and self.inlining else []
+        if self.exits and self.inlining:
+            return [self.leave(node, found)]
+        return [Leave(self.place(node), None, How.RETURN)]
 
     def leave(self, node: ast.AST, found: Value) -> Leave:
         """End the program with a value, as `sys.exit` reads it."""
@@ -279,10 +279,10 @@ class Reader:
 
     def _try(self, node: ast.Try | ast.TryStar) -> list[Stmt]:
         body = self.block([*node.body, *node.orelse])
-        catches = []
-        for handler in node.handlers:
-            catches.append(Catch(self.place(handler), _caught(handler), tuple(self.block(handler.body))))
-        return [Try(self.place(node), tuple(body), tuple(catches), tuple(self.block(node.finalbody)))]
+        catches = tuple(
+            Catch(self.place(handler), _caught(handler), tuple(self.block(handler.body))) for handler in node.handlers
+        )
+        return [Try(self.place(node), tuple(body), catches, tuple(self.block(node.finalbody)))]
 
     # ── functions ───────────────────────────────────────────────────────────
 
@@ -293,7 +293,7 @@ class Reader:
             return None
         outer, outer_exits, outer_returned = self.variables, self.exits, self.returned
         self.variables = {**outer, **self._arguments(function, call)}
-        self.exits, self.returned = exits, []
+        self.exits, self.returned, self.answers = exits, [], []
         self.inlining.append(name)
         try:
             body = tuple(self.block(function.body))
@@ -306,19 +306,25 @@ class Reader:
         self.last_returned = returned
         return body
 
-    last_returned: list[Value] = []
-
     def _arguments(self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> dict[str, Value]:
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         bound: dict[str, Value] = {}
         defaults = function.args.defaults
         for argument, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
             bound[argument] = self.value(default)
-        for argument, keyword_default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-            bound[argument.arg] = self.value(keyword_default) if keyword_default is not None else Hole()
+        for keyword, keyword_default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+            bound[keyword.arg] = self.value(keyword_default) if keyword_default is not None else Hole()
         bound.update(zip(names, (self.value(argument) for argument in call.args), strict=False))
         bound.update((word.arg, self.value(word.value)) for word in call.keywords if word.arg is not None)
         return {**dict.fromkeys(names, Hole()), **bound}
+
+
+def _asks(node: ast.expr | None) -> bool:
+    """Tell whether a call is one that conditions are made of: any(…), re.search(…), x.startswith(…)."""
+    return isinstance(node, ast.Call) and (
+        (isinstance(node.func, ast.Name) and node.func.id in ("any", "all", "bool"))
+        or (isinstance(node.func, ast.Attribute) and node.func.attr in ("search", "match", "startswith", "endswith"))
+    )
 
 
 _MAIN = ("__name__ == '__main__'", "'__main__' == __name__")
@@ -329,27 +335,3 @@ def _caught(handler: ast.ExceptHandler) -> tuple[str, ...]:
         return ()
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return tuple(ast.unparse(kind).rsplit(".", 1)[-1] for kind in kinds)
-
-
-def _both(left: Value, right: Value) -> Value:
-    if isinstance(left, Text) and isinstance(right, Text):
-        return text(left, right)
-    if isinstance(left, Array) and isinstance(right, Array):
-        return Array((*left.items, *right.items))
-    return Hole(origins_of(left) | origins_of(right))
-
-
-def joined(ends: Sequence[dict[str, Value]]) -> dict[str, Value]:
-    """Keep what all sides agree on; the rest may be any of them."""
-    found: dict[str, Value] = {}
-    for name in dict.fromkeys(name for end in ends for name in end):
-        values = [end.get(name) for end in ends]
-        found[name] = values[0] if all(value == values[0] for value in values) else either(values)
-    return found
-
-
-def either(values: Sequence[Value]) -> Hole:
-    """Make a value that is one of several."""
-    constants = [value.constant if isinstance(value, Text) else None for value in values]
-    choices = tuple(item for item in constants if item is not None) if None not in constants else ()
-    return Hole(frozenset(origin for value in values for origin in origins_of(value)), choices)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detent.lint.programs import python_tests, python_values
 from detent.lint.programs.ir import (
     UNKNOWN,
     Array,
@@ -24,6 +23,7 @@ from detent.lint.programs.ir import (
     origins_of,
     text,
 )
+from detent.lint.programs.values import as_text, encoded, field, one_of, patterns_of
 
 if TYPE_CHECKING:
     from detent.lint.programs.python import Reader
@@ -35,12 +35,25 @@ _STDIN_READS = frozenset(
 _STDIN_FILES = frozenset(["sys.stdin", "sys.stdin.buffer", "stdin"])
 _STREAMS = {"sys.stdout": Stream.OUT, "sys.stderr": Stream.ERR, "sys.__stderr__": Stream.ERR}
 _STARTERS = frozenset(
-    ["subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen"]
-    + ["subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen", "os.execvp", "os.execv"]
+    [
+        "subprocess.run",
+        "subprocess.call",
+        "subprocess.check_call",
+        "subprocess.check_output",
+        "subprocess.Popen",
+        "subprocess.getoutput",
+        "subprocess.getstatusoutput",
+        "os.system",
+        "os.popen",
+        "os.execvp",
+        "os.execv",
+    ]
 )
 _SHELL_ALWAYS = frozenset(["os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"])
 _RUNNERS = frozenset(["asyncio.run", "anyio.run"])
-_QUIET = frozenset(["str.strip", "sys.stdout.flush", "sys.stderr.flush", "sys.stdout.reconfigure", "sys.stdin.reconfigure"])
+_QUIET = frozenset(
+    ["str.strip", "sys.stdout.flush", "sys.stderr.flush", "sys.stdout.reconfigure", "sys.stdin.reconfigure"]
+)
 
 
 def statement(reader: Reader, node: ast.expr) -> list[Stmt]:
@@ -106,13 +119,13 @@ def _said(reader: Reader, node: ast.Call, name: str) -> Say | None:
         end = reader.value(keywords["end"]) if "end" in keywords else text("\n")
         parts: list[Text] = []
         for index, argument in enumerate(node.args):
-            parts += [text(" ")] * bool(index) + [python_values.as_text(reader.value(argument))]
+            parts += [text(" ")] * bool(index) + [as_text(reader.value(argument))]
         return Say(place, stream, text(*parts, end if isinstance(end, Text) else ""))
     if name in ("sys.stdout.write", "sys.stderr.write", "sys.stdout.buffer.write") and node.args:
         stream = Stream.ERR if "stderr" in name else Stream.OUT
-        return Say(place, stream, python_values.as_text(reader.value(node.args[0])))
+        return Say(place, stream, as_text(reader.value(node.args[0])))
     if name == "json.dump" and len(node.args) > 1:
-        return Say(place, _stream(reader, node.args[1]), python_values.encoded(reader.value(node.args[0])))
+        return Say(place, _stream(reader, node.args[1]), encoded(reader.value(node.args[0])))
     return None
 
 
@@ -125,10 +138,7 @@ def started(reader: Reader, node: ast.Call, name: str) -> Call:
     keywords = {word.arg: word.value for word in node.keywords if word.arg is not None}
     given = reader.value(node.args[0]) if node.args else reader.value(keywords.get("args"))
     shell = name in _SHELL_ALWAYS or _is_true(keywords.get("shell"))
-    if isinstance(given, Array):
-        words = tuple(python_values.as_text(part) for part in given.items)
-    else:
-        words = (python_values.as_text(given),)
+    words = tuple(as_text(part) for part in given.items) if isinstance(given, Array) else (as_text(given),)
     captured = "capture_output" in keywords or name.endswith("output") or name == "os.popen"
     out = Stream.AWAY if captured or "stdout" in keywords else Stream.OUT
     err = Stream.AWAY if captured or "stderr" in keywords else Stream.ERR
@@ -149,7 +159,12 @@ def call_value(reader: Reader, node: ast.Call) -> Value:
     name = reader.dotted(node.func)
     if name in _STDIN_READS or (name == "json.load" and node.args and reader.dotted(node.args[0]) in _STDIN_FILES):
         return _event(reader, node)
-    if name == "open" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value in (0, "/dev/stdin"):
+    if (
+        name == "open"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value in (0, "/dev/stdin")
+    ):
         return _event(reader, node)
     if name in ("os.environ.get", "os.getenv") and node.args:
         fallback = len(node.args) > 1 and reader.value(node.args[1]) not in (text(), None)
@@ -160,8 +175,10 @@ def call_value(reader: Reader, node: ast.Call) -> Value:
     if name in reader.functions:
         return _function(reader, node, name)
     given = [reader.value(argument) for argument in node.args]
+    if name == "dict":
+        return _make_dict(reader, node, given)
     if name in _BY_NAME:
-        return _BY_NAME[name](given, node, reader)
+        return _BY_NAME[name](given)
     return _method(reader, node, given)
 
 
@@ -172,41 +189,37 @@ def _event(reader: Reader, node: ast.Call) -> Value:
 
 def environment(reader: Reader, node: ast.AST, name: Value, *, fallback: bool = False) -> Hole:
     """Look at an environment variable."""
-    names = python_tests.patterns_of(name)
+    names = patterns_of(name)
     reader.env += [EnvRead(reader.place(node), key, fallback) for key in names]
     return Hole(frozenset(f"env.{key}" for key in names))
 
 
 def _function(reader: Reader, node: ast.Call, name: str) -> Value:
-    from detent.lint.programs.python import either
-
     body = reader.inline(name, node)
     if body is None:
         return UNKNOWN
     returned = reader.last_returned
     reader.effects += body
-    if not returned:
-        return None
-    return returned[0] if all(found == returned[0] for found in returned) else either(returned)
+    return one_of(returned) if returned else None
 
 
-def _loads(given: list[Value], node: ast.Call, reader: Reader) -> Value:
+def _loads(given: list[Value]) -> Value:
     return Hole(origins_of(given[0])) if given else UNKNOWN
 
 
-def _dumps(given: list[Value], node: ast.Call, reader: Reader) -> Value:
-    return python_values.encoded(given[0]) if given else UNKNOWN
+def _dumps(given: list[Value]) -> Value:
+    return encoded(given[0]) if given else UNKNOWN
 
 
-def _quote(given: list[Value], node: ast.Call, reader: Reader) -> Value:
+def _quote(given: list[Value]) -> Value:
     return Hole(origins_of(given[0]), quoted=True) if given else UNKNOWN
 
 
-def _same(given: list[Value], node: ast.Call, reader: Reader) -> Value:
+def _same(given: list[Value]) -> Value:
     return given[0] if given else UNKNOWN
 
 
-def _make_dict(given: list[Value], node: ast.Call, reader: Reader) -> Value:
+def _make_dict(reader: Reader, node: ast.Call, given: list[Value]) -> Value:
     items = {word.arg: reader.value(word.value) for word in node.keywords if word.arg is not None}
     opened = bool(given) or any(word.arg is None for word in node.keywords)
     return Object(items, opened)
@@ -218,7 +231,6 @@ _BY_NAME = {
     "shlex.quote": _quote,
     "re.compile": _same,
     "str": _same,
-    "dict": _make_dict,
     "list": _same,
     "set": _same,
     "frozenset": _same,
@@ -234,7 +246,7 @@ def _method(reader: Reader, node: ast.Call, given: list[Value]) -> Value:
     subject = reader.value(node.func.value)
     method = node.func.attr
     if method == "get" and given and isinstance(given[0], Text) and given[0].constant is not None:
-        found = python_values.field(reader, reader.place(node), subject, given[0].constant)
+        found = field(reader.fields, reader.place(node), subject, given[0].constant)
         more = given[1] if len(given) > 1 else None
         return Hole(found.origins | origins_of(more)) if isinstance(found, Hole) else found
     if method == "items" and isinstance(subject, Object):

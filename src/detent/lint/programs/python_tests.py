@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from detent.lint.programs import python_values
 from detent.lint.programs.blocks import all_tests
-from detent.lint.programs.ir import Array, Hole, Kind, Object, Test, Text, Value, origins_of
+from detent.lint.programs.ir import Array, Hole, Kind, Object, Test, origins_of
+from detent.lint.programs.values import element, patterns_of, rooted
 
 if TYPE_CHECKING:
     from detent.lint.programs.python import Reader
@@ -40,21 +40,6 @@ def test(reader: Reader, node: ast.expr) -> Test:
     return Test(place, Kind.EMPTY, origins_of(reader.value(node)), negated=True)
 
 
-def patterns_of(found: Value) -> tuple[str, ...]:
-    """List the texts that a value may be, as far as they are written in the program."""
-    match found:
-        case Text():
-            known = found.constant
-            return (known,) if known is not None else tuple(c for hole in found.holes for c in hole.choices)
-        case Hole(choices=choices):
-            return choices
-        case Array(items=items):
-            return tuple(pattern for part in items for pattern in patterns_of(part))
-        case Object(items=items):
-            return tuple(items)
-    return ()
-
-
 def _compare(reader: Reader, node: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Test:
     place = reader.place(node)
     if isinstance(op, ast.In | ast.NotIn):
@@ -79,14 +64,13 @@ def _call(reader: Reader, node: ast.Call) -> Test:
     name = reader.dotted(node.func)
     if name in ("any", "all") and node.args and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
         for part in node.args[0].generators:
-            reader.bind(part.target, python_values.element(reader.value(part.iter)))
+            reader.bind(part.target, element(reader.value(part.iter)))
         return test(reader, node.args[0].elt)
-    if name in ("bool",) and node.args:
+    if name == "bool" and node.args:
         return test(reader, node.args[0])
     if name in ("re.search", "re.match", "re.fullmatch", "re.findall") and len(node.args) > 1:
-        found = patterns_of(reader.value(node.args[0]))
-        anchored = Kind.REGEX
-        return Test(place, anchored, origins_of(reader.value(node.args[1])), _rooted(found, name))
+        found = _found(patterns_of(reader.value(node.args[0])), name)
+        return Test(place, Kind.REGEX, origins_of(reader.value(node.args[1])), found)
     if name in ("fnmatch.fnmatch", "fnmatch.fnmatchcase") and len(node.args) > 1:
         return Test(place, Kind.GLOB, origins_of(reader.value(node.args[0])), patterns_of(reader.value(node.args[1])))
     if name in _EXISTS:
@@ -96,20 +80,15 @@ def _call(reader: Reader, node: ast.Call) -> Test:
     return _method(reader, node)
 
 
-def _rooted(patterns: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Write what `re.match` looks for as a search."""
-    if not name.endswith("match"):
-        return patterns
-    return tuple(pattern if pattern.startswith("^") else f"^{pattern}" for pattern in patterns)
+def _found(patterns: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return rooted(patterns) if name.endswith("match") else patterns
 
 
 def _function(reader: Reader, node: ast.Call, name: str) -> Test:
     place = reader.place(node)
     given = frozenset(origin for argument in node.args for origin in origins_of(reader.value(argument)))
     body = reader.inline(name, node)
-    asked = tuple(all_tests(body)) if body is not None else ()
-    for found in reader.last_returned if body is not None else []:
-        given |= origins_of(found)
+    asked = (*all_tests(body), *reader.answers) if body is not None else ()
     return Test(place, Kind.ANY, given, parts=asked) if asked else Test(place, Kind.OTHER, given)
 
 
@@ -121,7 +100,7 @@ def _method(reader: Reader, node: ast.Call) -> Test:
     kind = _METHODS.get(node.func.attr)
     if kind is Kind.REGEX and node.args:
         # A compiled expression: the text that is searched is the argument.
-        return Test(place, kind, origins_of(reader.value(node.args[0])), _rooted(patterns_of(subject), node.func.attr))
+        return Test(place, kind, origins_of(reader.value(node.args[0])), _found(patterns_of(subject), node.func.attr))
     if kind is not None and node.args:
         return Test(place, kind, origins_of(subject), patterns_of(reader.value(node.args[0])))
     if node.func.attr in ("exists", "is_file", "is_dir"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -35,6 +34,7 @@ from detent.lint.programs.ir import (
     Within,
     text,
 )
+from detent.lint.programs.shell_words import after, joined, spaced, without_last_newline
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -202,7 +202,7 @@ class Reader:
         outer = {key: self.variables.get(key) for key in [*"123456789", "@", "*"]}
         for number in range(1, 10):
             self.variables[str(number)] = arguments[number - 1] if number <= len(arguments) else text("")
-        self.variables["@"] = self.variables["*"] = text(*_spaced(arguments))
+        self.variables["@"] = self.variables["*"] = text(*spaced(arguments))
         self.inlining.append(name)
         try:
             return self.block(body.children if body.type != "subshell" else [body])
@@ -224,7 +224,7 @@ class Reader:
     def substitution(self, node: Node) -> tuple[Text, list[Stmt]]:
         """Read `$( … )`: what it prints, and what happens in it."""
         body = tuple(self._apart(node.children))
-        value = _without_last_newline(printed(body))
+        value = without_last_newline(printed(body))
         quiet = redirected(body, Stream.AWAY, Stream.ERR)
         return value, [Within(self.place(node), Inner.SUBSTITUTION, quiet)] if body else []
 
@@ -286,7 +286,7 @@ class Reader:
 
         made = tuple(Arm(test, side(nodes)) for test, nodes in arms)
         rest = side(otherwise)
-        self.variables = _joined(ends) if ends else start
+        self.variables = joined(ends) if ends else start
         return [*before, Branch(self.place(node), made, rest)]
 
     def pipeline(self, stages: Sequence[Node]) -> list[Stmt]:
@@ -316,12 +316,12 @@ class Reader:
 
     def _if(self, node: Node) -> list[Stmt]:
         before, test = shell_tests.conditions(self, node.children_by_field_name("condition"))
-        arms = [(test, _after(node, "then"))]
+        arms = [(test, after(node, "then"))]
         otherwise: list[Node] = []
         for child in node.children:
             if child.type == "elif_clause":
                 parts = [part for part in child.children if part.is_named]
-                nodes = _after(child, "then")
+                nodes = after(child, "then")
                 more, question = shell_tests.conditions(self, [part for part in parts if part not in nodes])
                 before += more
                 arms.append((question, nodes))
@@ -364,45 +364,3 @@ class Reader:
         choices = tuple(item for item in constants if item is not None) if None not in constants else ()
         self.variables[self.source(name)] = text(Hole(origins, choices))
         self.assigned.add(self.source(name))
-
-
-def _after(node: Node, keyword: str) -> list[Node]:
-    """List the statements between `then` and the next clause."""
-    found: list[Node] = []
-    on = False
-    for child in node.children:
-        if child.type == keyword:
-            on = True
-        elif on and child.is_named and child.type not in ("elif_clause", "else_clause"):
-            found.append(child)
-    return found
-
-
-def _spaced(words: Sequence[Text]) -> list[Text]:
-    return [part for index, word in enumerate(words) for part in ((text(" "), word) if index else (word,))]
-
-
-def _joined(ends: Sequence[dict[str, Text]]) -> dict[str, Text]:
-    """Keep what all sides agree on; the rest may be any of them."""
-    names = dict.fromkeys(name for end in ends for name in end)
-    joined: dict[str, Text] = {}
-    for name in names:
-        values = [end.get(name, text("")) for end in ends]
-        if all(value == values[0] for value in values):
-            joined[name] = values[0]
-            continue
-        constants = [value.constant for value in values]
-        choices = tuple(item for item in constants if item is not None) if None not in constants else ()
-        joined[name] = text(Hole(frozenset(origin for value in values for origin in value.origins), choices))
-    return joined
-
-
-def _without_last_newline(value: Text) -> Text:
-    if value.parts and isinstance(value.parts[-1], str):
-        return text(*value.parts[:-1], value.parts[-1].rstrip("\n"))
-    return value
-
-
-def script_directory(path: str) -> str:
-    """Tell where a script stands."""
-    return os.path.dirname(path)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from detent.lint.programs import jq, shell_words
+from detent.lint.programs import shell_words
 from detent.lint.programs.blocks import moved, points, redirected
 from detent.lint.programs.ir import (
     Call,
     Eat,
-    Encoded,
-    FieldRead,
     Hole,
+    How,
     Inner,
     Language,
     Leave,
-    Object,
     Place,
     Program,
     Say,
@@ -28,10 +26,10 @@ from detent.lint.programs.ir import (
     Stmt,
     Stream,
     Text,
-    Value,
     Within,
     text,
 )
+from detent.lint.programs.shell_jq import eats, run_jq
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,20 +38,55 @@ if TYPE_CHECKING:
 
 Words = Sequence[Text]
 
+
+class Line(NamedTuple):
+    """One command as a builtin gets it."""
+
+    reader: Reader
+    words: Words
+    place: Place
+
+
 #: Programs that print a changed form of what they read.
 _FILTERS = frozenset(
     ["awk", "cut", "egrep", "fgrep", "fold", "grep", "head", "rev", "sed", "sort", "tail", "tee", "tr", "uniq", "wc"]
 )
 _PATH_TOOLS = frozenset(["basename", "dirname", "realpath", "readlink"])
 _SILENT = frozenset(
-    [":", "true", "false", "shift", "trap", "cd", "pushd", "popd", "return", "break", "continue", "umask", "wait"]
-    + ["mkdir", "touch", "rm", "sleep", "unset", "shopt", "hash", "chmod", "ulimit", "getopts", "test", "[", "command"]
-    + ["which", "type", "alias", "disown"]
+    [
+        ":",
+        "true",
+        "false",
+        "shift",
+        "trap",
+        "pushd",
+        "popd",
+        "break",
+        "continue",
+        "umask",
+        "wait",
+        "mkdir",
+        "touch",
+        "rm",
+        "sleep",
+        "unset",
+        "shopt",
+        "hash",
+        "chmod",
+        "ulimit",
+        "getopts",
+        "test",
+        "[",
+        "command",
+        "which",
+        "type",
+        "alias",
+        "disown",
+    ]
 )
 _PREFIXES = frozenset(["command", "builtin", "exec", "env", "nohup", "time", "sudo", "timeout", "nice"])
 _INLINE_CODE = {"-c": ("python", "python3"), "-e": ("node", "bun"), "--eval": ("node", "bun"), "-p": ("node",)}
 _PRINTF = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z%])")
-_REDIRECT_AWAY = ("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2")
 
 
 def command(reader: Reader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
@@ -127,7 +160,7 @@ def run(reader: Reader, words: Words, place: Place) -> list[Stmt]:
     first = words[0].constant if words else None
     name = first.rsplit("/", 1)[-1] if first else ""
     if name in _BUILTINS:
-        return _BUILTINS[name](reader, words, place)
+        return _BUILTINS[name](Line(reader, words, place))
     inlined = reader.inline(name, words[1:]) if name else None
     if inlined is not None:
         return inlined
@@ -141,7 +174,7 @@ def run(reader: Reader, words: Words, place: Place) -> list[Stmt]:
     if name in _FILTERS:
         return _filter(reader, name, words, place)
     if name in _PATH_TOOLS:
-        return [Say(place, Stream.OUT, _path_tool(reader, name, words))]
+        return [Say(place, Stream.OUT, _path_tool(name, words))]
     if name in _SILENT:
         return []
     return [Call(place, tuple(words), reader.input.kind)]
@@ -165,33 +198,33 @@ def _prefixed(reader: Reader, name: str, words: Words, place: Place) -> list[Stm
 # ── builtins ────────────────────────────────────────────────────────────────
 
 
-def _exit(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    code = words[1].constant if len(words) > 1 else None
-    if len(words) > 1 and code is None:
-        choices = [choice for hole in words[1].holes for choice in hole.choices]
-        code = choices[0] if len(set(choices)) == 1 and len(words[1].parts) == 1 else None
-    return [Leave(place, int(code) % 256 if code is not None and code.lstrip("-").isdigit() else None)]
+def _exit(line: Line) -> list[Stmt]:
+    code = line.words[1].constant if len(line.words) > 1 else None
+    if len(line.words) > 1 and code is None:
+        choices = [choice for hole in line.words[1].holes for choice in hole.choices]
+        code = choices[0] if len(set(choices)) == 1 and len(line.words[1].parts) == 1 else None
+    return [Leave(line.place, int(code) % 256 if code is not None and code.lstrip("-").isdigit() else None)]
 
 
-def _echo(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    rest = list(words[1:])
+def _echo(line: Line) -> list[Stmt]:
+    rest = list(line.words[1:])
     newline = "\n"
     while rest and re.fullmatch(r"-[neE]+", rest[0].constant or ""):
         newline = "" if "n" in (rest.pop(0).constant or "") else newline
     parts = [part for index, word in enumerate(rest) for part in ((" ", word) if index else (word,))]
-    return [Say(place, Stream.OUT, text(*parts, newline))]
+    return [Say(line.place, Stream.OUT, text(*parts, newline))]
 
 
-def _printf(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    rest = list(words[1:])
+def _printf(line: Line) -> list[Stmt]:
+    rest = list(line.words[1:])
     if len(rest) > 1 and rest[0].constant == "-v":
-        reader.assigned.add(rest[1].known)
-        reader.variables[rest[1].known] = text(Hole())
+        line.reader.assigned.add(rest[1].known)
+        line.reader.variables[rest[1].known] = text(Hole())
         return []
     form = rest[0].constant if rest else None
     if form is None:
-        return [Say(place, Stream.OUT, text(Hole(frozenset(o for word in rest for o in word.origins))))]
-    return [Say(place, Stream.OUT, _formatted(form, rest[1:]))]
+        return [Say(line.place, Stream.OUT, text(Hole(frozenset(o for word in rest for o in word.origins))))]
+    return [Say(line.place, Stream.OUT, _formatted(form, rest[1:]))]
 
 
 def _formatted(form: str, arguments: Words) -> Text:
@@ -214,126 +247,64 @@ def _backslashes(part: str) -> str:
     return part.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _cat(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    files = [word for word in words[1:] if not word.known.startswith("-") or word.constant == "-"]
+def _cat(line: Line) -> list[Stmt]:
+    files = [word for word in line.words[1:] if not word.known.startswith("-") or word.constant == "-"]
     if files and any(word.constant not in ("-", "/dev/stdin") for word in files):
-        return [Say(place, Stream.OUT, text(Hole()))]
-    return [*_eats(reader, "cat", place), Say(place, Stream.OUT, reader.input.text)]
+        return [Say(line.place, Stream.OUT, text(Hole()))]
+    return [*eats(line.reader, "cat", line.place), Say(line.place, Stream.OUT, line.reader.input.text)]
 
 
-def _read(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    names = [word.known for word in words[1:] if not word.known.startswith("-")]
+def _read(line: Line) -> list[Stmt]:
+    names = [word.known for word in line.words[1:] if not word.known.startswith("-")]
     for name in names or ["REPLY"]:
-        reader.assigned.add(name)
-        reader.variables[name] = text(Hole(reader.input.text.origins))
-    whole = any("d" in word.known for word in words[1:] if word.known.startswith("-"))
-    return _eats(reader, "read", place) if whole else []
+        line.reader.assigned.add(name)
+        line.reader.variables[name] = text(Hole(line.reader.input.text.origins))
+    whole = any("d" in word.known for word in line.words[1:] if word.known.startswith("-"))
+    return eats(line.reader, "read", line.place) if whole else []
 
 
-def _mapfile(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    names = [word.known for word in words[1:] if not word.known.startswith("-")]
+def _mapfile(line: Line) -> list[Stmt]:
+    names = [word.known for word in line.words[1:] if not word.known.startswith("-")]
     for name in names[-1:]:
-        reader.assigned.add(name)
-        reader.variables[name] = text(Hole(reader.input.text.origins))
-    return _eats(reader, "mapfile", place)
+        line.reader.assigned.add(name)
+        line.reader.variables[name] = text(Hole(line.reader.input.text.origins))
+    return eats(line.reader, "mapfile", line.place)
 
 
-def _set(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    known = [word.known for word in words[1:]]
+def _set(line: Line) -> list[Stmt]:
+    known = [word.known for word in line.words[1:]]
     for index, word in enumerate(known):
         if word == "-o" or re.fullmatch(r"-[a-z]*o", word):
-            reader.pipefail |= known[index + 1 : index + 2] == ["pipefail"]
-            reader.errexit |= known[index + 1 : index + 2] == ["errexit"]
+            line.reader.pipefail |= known[index + 1 : index + 2] == ["pipefail"]
+            line.reader.errexit |= known[index + 1 : index + 2] == ["errexit"]
         if re.fullmatch(r"-[a-z]+", word) and "e" in word:
-            reader.errexit = True
+            line.reader.errexit = True
         elif re.fullmatch(r"\+[a-z]+", word) and "e" in word:
-            reader.errexit = False
+            line.reader.errexit = False
     return []
 
 
-def _include(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    reader.includes = True
+def _include(line: Line) -> list[Stmt]:
+    line.reader.includes = True
     return []
 
 
-def _export(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    reader.assigned.update(word.known.partition("=")[0] for word in words[1:])
+def _export(line: Line) -> list[Stmt]:
+    line.reader.assigned.update(word.known.partition("=")[0] for word in line.words[1:])
     return []
 
 
-def _jq(reader: Reader, words: Words, place: Place) -> list[Stmt]:
-    """Read jq: which fields of the event it looks at, and what it prints."""
-    asked = _JqCall(words[1:])
-    if asked.filter is None:
-        return [*_eats(reader, "jq", place, unless=asked.without_input), Say(place, Stream.OUT, text(Hole()))]
-    given = _given(reader, asked)
-    if "event" in given.origins:
-        for found in jq.field_paths(asked.filter):
-            reader.fields.append(FieldRead(place, found.path, found.fallback))
-    eaten = _eats(reader, "jq", place, unless=asked.without_input or bool(asked.files))
-    return [*eaten, Say(place, Stream.OUT, _jq_output(asked, given))]
+def _jq(line: Line) -> list[Stmt]:
+    return run_jq(line.reader, line.words, line.place)
 
 
-def _given(reader: Reader, asked: _JqCall) -> Hole:
-    """Tell what the filter's dot is."""
-    if asked.without_input or asked.files:
-        return Hole()
-    origins = reader.input.text.origins
-    if reader.input.text.parts and isinstance(reader.input.text.parts[0], str):
-        origins = frozenset()
-    return Hole(origins)
+def _return(line: Line) -> list[Stmt]:
+    return [Leave(line.place, None, How.RETURN)]
 
 
-def _jq_output(asked: _JqCall, given: Hole) -> Text:
-    assert asked.filter is not None
-    path = jq.single_path(asked.filter)
-    if path is not None:
-        return text(Hole(frozenset(".".join((origin, *path)) for origin in given.origins)), "\n")
-    value = jq.build(asked.filter, asked.variables, given)
-    if isinstance(value, Object):
-        return text(Encoded(value), "\n")
-    if isinstance(value, Text) and asked.raw:
-        return text(value, "\n")
-    if isinstance(value, Text):
-        return text(Encoded(value), "\n")
-    quoted = "@sh" in asked.filter or "@json" in asked.filter
-    return text(Hole(given.origins | frozenset(o for v in asked.variables.values() for o in _value_origins(v)), quoted=quoted))
-
-
-def _value_origins(value: Value) -> frozenset[str]:
-    return value.origins if isinstance(value, Text | Hole) else frozenset()
-
-
-class _JqCall:
-    """The options of one call of jq."""
-
-    def __init__(self, words: Words) -> None:
-        self.filter: str | None = None
-        self.files: list[Text] = []
-        self.variables: dict[str, Value] = {}
-        self.without_input = False
-        self.raw = False
-        rest = list(words)
-        seen = False
-        while rest:
-            word = rest.pop(0)
-            known = word.constant
-            if known in ("--arg", "--argjson", "--slurpfile", "--rawfile") and len(rest) > 1:
-                name, value = rest.pop(0).known, rest.pop(0)
-                self.variables[name] = value if known == "--arg" else Hole(value.origins)
-            elif known is not None and known.startswith("-") and len(known) > 1:
-                short = not known.startswith("--")
-                self.without_input |= (short and "n" in known) or known == "--null-input"
-                self.raw |= (short and bool(set(known) & {"r", "j"})) or known == "--raw-output"
-            elif not seen:
-                seen = True
-                self.filter = known
-            else:
-                self.files.append(word)
-
-
-_BUILTINS: dict[str, Callable[[Reader, Words, Place], list[Stmt]]] = {
+_BUILTINS: dict[str, Callable[[Line], list[Stmt]]] = {
     "exit": _exit,
+    "return": _return,
     "echo": _echo,
     "printf": _printf,
     "cat": _cat,
@@ -351,10 +322,6 @@ _BUILTINS: dict[str, Callable[[Reader, Words, Place], list[Stmt]]] = {
 # ── programs ────────────────────────────────────────────────────────────────
 
 
-def _eats(reader: Reader, name: str, place: Place, *, unless: bool = False) -> list[Stmt]:
-    return [Eat(place, name)] if reader.input.kind is Stdin.EVENT and not unless else []
-
-
 def _filter(reader: Reader, name: str, words: Words, place: Place) -> list[Stmt]:
     """Read a program that passes on what it reads, in another form."""
     operands = [word for word in words[1:] if not word.known.startswith("-")]
@@ -365,10 +332,10 @@ def _filter(reader: Reader, name: str, words: Words, place: Place) -> list[Stmt]
         return [Call(place, tuple(words), reader.input.kind), Say(place, Stream.OUT, text(Hole(origins)))]
     said = Say(place, Stream.OUT, text(Hole(reader.input.text.origins)))
     quiet = name.endswith("grep") and any(re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", w.known) for w in words[1:])
-    return [*_eats(reader, name, place), *([] if quiet else [said])]
+    return [*eats(reader, name, place), *([] if quiet else [said])]
 
 
-def _path_tool(reader: Reader, name: str, words: Words) -> Text:
+def _path_tool(name: str, words: Words) -> Text:
     operands = [word for word in words[1:] if not word.known.startswith("-")]
     value = operands[0] if operands else Text()
     if value.constant is None:
@@ -381,7 +348,9 @@ def _inline_code(name: str, words: Words) -> tuple[str, Text] | None:
     """Find the program in `python3 -c '…'` and `node -e '…'`."""
     for index, word in enumerate(words[1:-1], start=1):
         known = word.constant
-        if known in _INLINE_CODE and re.sub(r"[\d.]+$", "", name) in {re.sub(r"\d", "", n) for n in _INLINE_CODE[known]}:
+        if known in _INLINE_CODE and re.sub(r"[\d.]+$", "", name) in {
+            re.sub(r"\d", "", n) for n in _INLINE_CODE[known]
+        }:
             return name, words[index + 1]
         if known is None or not known.startswith("-"):
             return None
@@ -408,9 +377,7 @@ def read_code(name: str, code: str, *, event: bool) -> Program | None:
     return read_shell(code) if name in ("bash", "sh") else None
 
 
-def _child(
-    reader: Reader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool
-) -> list[Stmt]:
+def _child(reader: Reader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool) -> list[Stmt]:
     """Read a program inside of the shell text as a child that leaves only itself."""
     name, source = code
     known = source.constant

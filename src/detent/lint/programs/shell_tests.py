@@ -203,7 +203,9 @@ def _binary(reader: Reader, node: Node) -> Test:
     if sign in ("=", "==", "!="):
         origins = value.origins | wanted.origins
         pattern = "".join(shell_words.pattern(reader, part) for part in right)
-        globbing = any("*" in reader.source(part) for part in right if part.type in ("extglob_pattern", "concatenation"))
+        globbing = any(
+            "*" in reader.source(part) for part in right if part.type in ("extglob_pattern", "concatenation")
+        )
         return Test(place, Kind.GLOB if globbing else Kind.EQUALS, origins, (pattern,), negated=sign == "!=")
     return Test(place, Kind.EQUALS if sign in _ORDER else Kind.OTHER, value.origins | wanted.origins)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from detent.lint.programs.ir import EnvRead, Hole, Part, Stmt, Text, text
@@ -83,7 +84,9 @@ def lookup(reader: Reader, name: str, node: Node, *, fallback: bool = False) -> 
 
 def expansion(reader: Reader, node: Node) -> Text:
     """Read `${NAME}` and its forms with operators."""
-    name_node = next((child for child in node.children if child.type in ("variable_name", "special_variable_name")), None)
+    name_node = next(
+        (child for child in node.children if child.type in ("variable_name", "special_variable_name")), None
+    )
     subscript = next((child for child in node.children if child.type == "subscript"), None)
     if subscript is not None:
         name_node = subscript.child_by_field_name("name")
@@ -150,3 +153,40 @@ def substitutions(reader: Reader, node: Node) -> list[Stmt]:
         else:
             waiting.extend(current.children)
     return found
+
+
+def after(node: Node, keyword: str) -> list[Node]:
+    """List the statements between `then` and the next clause."""
+    found: list[Node] = []
+    on = False
+    for child in node.children:
+        if child.type == keyword:
+            on = True
+        elif on and child.is_named and child.type not in ("elif_clause", "else_clause"):
+            found.append(child)
+    return found
+
+
+def spaced(words: Sequence[Text]) -> list[Text]:
+    return [part for index, word in enumerate(words) for part in ((text(" "), word) if index else (word,))]
+
+
+def joined(ends: Sequence[dict[str, Text]]) -> dict[str, Text]:
+    """Keep what all sides agree on; the rest may be any of them."""
+    names = dict.fromkeys(name for end in ends for name in end)
+    joined: dict[str, Text] = {}
+    for name in names:
+        values = [end.get(name, text("")) for end in ends]
+        if all(value == values[0] for value in values):
+            joined[name] = values[0]
+            continue
+        constants = [value.constant for value in values]
+        choices = tuple(item for item in constants if item is not None) if None not in constants else ()
+        joined[name] = text(Hole(frozenset(origin for value in values for origin in value.origins), choices))
+    return joined
+
+
+def without_last_newline(value: Text) -> Text:
+    if value.parts and isinstance(value.parts[-1], str):
+        return text(*value.parts[:-1], value.parts[-1].rstrip("\n"))
+    return value
