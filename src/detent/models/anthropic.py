@@ -99,10 +99,14 @@ class AnthropicModel:
         key = env.get("ANTHROPIC_API_KEY") or None
         token = None if key else env.get("ANTHROPIC_AUTH_TOKEN") or None
         url = env.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
+        retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
+        # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
+        known: dict[str, Any] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": 600.0}
+        if retries.isascii() and retries.isdigit():
+            known["max_retries"] = int(retries)
 
         def connect() -> AsyncAnthropic:
-            # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
-            return load().AsyncAnthropic(api_key=key, auth_token=token, base_url=url, timeout=600.0)  # type: ignore[no-any-return]
+            return load().AsyncAnthropic(**known)  # type: ignore[no-any-return]
 
         main = env.get("ANTHROPIC_MODEL") or DEFAULT_MODEL
         return cls(connect, main_model=main, small_model=env.get("ANTHROPIC_SMALL_FAST_MODEL") or None)
