@@ -43,7 +43,7 @@ LAYERS: list[set[str]] = [
         "watchdog",
     },
     {"engine", "journal", "otel", "recorder"},
-    {"config", "testing", "author"},
+    {"config", "testing", "author", "schema"},
     {"models", "replay", "warm"},
     {"session"},
     {"lint", "cases", "templates", "agent", "pytest_plugin"},

@@ -19,6 +19,8 @@ COMMANDS: dict[str, str] = {
     "doctor": "check the whole installation with a live canary",
     "check": "look for mistakes in settings, plugins, skills and the scripts that they run",
     "rules": "list the rules of check, or explain one with a bad and a good sample",
+    "schema": "print JSON Schemas of settings, event inputs and hook outputs",
+    "completion": "print a completion script for bash, zsh or fish",
     "explain": "tell for every hook why it would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }
