@@ -4,7 +4,7 @@
 
 Every contender is a process of its own that answers "COUNT INFLIGHT" with its times (see floor/floor.c). Each round
 asks all of them in random order and divides by the floor of the same round; the median over the rounds is reported,
-so that a busy machine moves both sides. A round waits a few seconds for an idle machine; on one that stays busy the
+so that a busy machine moves both sides. A round waits up to a second for an idle machine; on one that stays busy the
 single command looks up to 4 % worse than it is. Exits 1 when a figure is out of its bound.
 """
 
@@ -134,7 +134,7 @@ def _rounds(contenders: dict[str, Contender], rounds: int, count: int, inflight:
     return results
 
 
-def _wait_for_idle(seconds: float = 3.0) -> None:
+def _wait_for_idle(seconds: float = 1.0) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until and _busy_share(0.1) > 0.2:
         pass
