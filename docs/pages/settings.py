@@ -78,6 +78,7 @@ READ = {
     "ANTHROPIC_AUTH_TOKEN": "The same, with a bearer token.",
     "ANTHROPIC_BASE_URL": "Another address of that API.",
     "ANTHROPIC_MODEL": "The main model.",
+    "CLAUDE_CODE_MAX_RETRIES": "How often a failing call of that API is tried again.",
     "ANTHROPIC_SMALL_FAST_MODEL": "The model of prompt and agent hooks without a `model` of their own.",
     "OPENAI_API_KEY": "Use an OpenAI-compatible API, when no Anthropic key is set.",
     "OPENAI_BASE_URL": "Another address of that API.",
