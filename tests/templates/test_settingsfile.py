@@ -59,6 +59,14 @@ def test_the_old_text_stays_and_the_value_is_the_old_one_with_the_group(
     assert with_hooks(new, {event: [GROUP]}) == new
 
 
+@given(SETTINGS, STYLES)
+def test_rules_are_added_once_and_nothing_else_changes(value: dict[str, Any], style: dict[str, Any]) -> None:
+    value = {key: item for key, item in value.items() if key != "permissions"}
+    new = with_hooks(json.dumps(value, **style), {}, ["Edit(/a)", "Edit(/b)"])
+    assert json.loads(new) == {**value, "permissions": {"deny": ["Edit(/a)", "Edit(/b)"]}}
+    assert with_hooks(new, {}, ["Edit(/b)"]) == new
+
+
 def test_new_members_stand_as_the_old_ones_do() -> None:
     old = '{\n    "env": {},\n    "hooks": {\n        "Stop": [\n            {"hooks": []}\n        ]\n    }\n}\n'
     new = with_hooks(old, {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]})

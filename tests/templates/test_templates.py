@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from detent.cases.case import Result
 from detent.cases.read import read_cases
 from detent.cases.run import Runner
+from detent.cli import main as detent
 from detent.config.trust import TrustPolicy
 from detent.session import Places
 from detent.sources import Scope
@@ -51,6 +53,19 @@ def test_the_cases_of_a_template_pass(name: str, language: Language, tmp_path: P
     project = tmp_path / "a project"
     left = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
     assert left == {os.path.relpath(item.path, project) for item in done}
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("name", NAMES)
+def test_check_finds_nothing_in_a_template(
+    name: str, language: Language, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = places(tmp_path)
+    install(load_template(name), language, Scope.PROJECT, where.load().locations)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DETENT_MANAGED_SETTINGS", str(tmp_path / "none"))
+    status = detent(["check", str(tmp_path / "a project"), "--json"])
+    assert (status, json.loads(capsys.readouterr().out)) == (0, [])
 
 
 @pytest.mark.parametrize("name", NAMES)

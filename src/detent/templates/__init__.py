@@ -39,6 +39,8 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     cases: str
     #: Further files of the project that come with it, by their paths.
     files: Mapping[str, str]
+    #: It guards something, so the agent must not edit it.
+    guard: bool
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -69,6 +71,7 @@ def load_template(name: str) -> Template:
         scripts=scripts,
         cases=_text(name, "cases.yaml"),
         files=about.get("files", {}),
+        guard=about.get("guard", False),
     )
 
 

@@ -20,6 +20,9 @@ from detent.sources import Scope
 from detent.templates import Language, Template
 from detent.templates.settingsfile import Group, with_hooks
 
+#: Rules that keep an agent from editing the guards of its own project.
+PROTECTION = ("Edit(/.claude/hooks/**)", "Edit(/.claude/settings*.json)")
+
 
 class Target(msgspec.Struct, frozen=True):
     """Where the parts of a hook go for one scope."""
@@ -63,14 +66,14 @@ def install(template: Template, language: Language, scope: Scope, where: Locatio
         files[script] = template.scripts[language]
     files[os.path.join(place.hooks, "tests", f"{template.name}.yaml")] = template.cases
     groups = _filled(template.settings, f"{place.named}/{template.name}{language.ending}")
-    before = _read(place.settings)
+    deny = PROTECTION if template.guard and scope is not Scope.USER else ()
     _check(files)
     try:
-        with_hooks(before or "", groups)
+        with_hooks(_read(place.settings) or "", groups, deny)
     except ConfigError as error:
         raise ConfigError(f"{place.settings}: {error}") from None
     done = [_write(path, text) for path, text in files.items()]
-    done.append(_add(place.settings, groups))
+    done.append(_add(place.settings, groups, deny))
     if scope is Scope.LOCAL:
         ensure_ignored(place.settings)
         done.append(Done(place.settings, "is ignored by git"))
@@ -113,17 +116,18 @@ def _write(path: str, text: str) -> Done:
     return Done(path, "written")
 
 
-def _add(path: str, groups: Mapping[str, Sequence[Group]]) -> Done:
+def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) -> Done:
     """Change the settings file in one step, under a lock that other writers of it take too."""
     real = os.path.realpath(path)
     os.makedirs(os.path.dirname(real), exist_ok=True)
     with _locked(os.path.dirname(real)):
         before = _read(real)
-        after = with_hooks(before or "", groups)
+        after = with_hooks(before or "", groups, deny)
         if before == after:
             return Done(path, "has the entry already")
         _replace(real, after)
-    return Done(path, "created" if before is None else f"entry added for {', '.join(groups)}")
+    rules = "; rules keep the agent from editing hooks and settings" if deny else ""
+    return Done(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)
 
 
 @contextlib.contextmanager

@@ -16,34 +16,37 @@ _DECODER = json.JSONDecoder()
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
-def with_hooks(text: str, additions: Mapping[str, Sequence[Group]]) -> str:
-    """Insert groups of hooks; those whose handlers are all there already are left out.
+def with_hooks(text: str, additions: Mapping[str, Sequence[Group]], deny: Sequence[str] = ()) -> str:
+    """Insert groups of hooks and rules that deny; what is there already is left out.
 
     Law: the new text is the old one with insertions; read as JSON it is the old value with the groups at the end of
-    their events. Raises ConfigError for a text that is no settings object.
+    their events and the rules at the end of `permissions.deny`. Raises ConfigError for what is no settings object.
     """
     text = text if text.strip() else "{}\n"
     for event, groups in additions.items():
         for group in groups:
-            text = _with_group(text, event, group)
+            text = _with_item(text, ("hooks", event), group)
+    for rule in deny:
+        text = _with_item(text, ("permissions", "deny"), rule)
     return text
 
 
-def _with_group(text: str, event: str, group: Group) -> str:
+def _with_item(text: str, path: tuple[str, str], item: Any) -> str:
+    """Put an item at the end of the list at a path; what is missing on the way is made."""
     tree = parse_json(text)
     if isinstance(tree, Broken):
         fault = tree.faults[0]
         raise ConfigError(f"line {fault.line}: {fault.message} Correct it first; nothing was changed.")
+    outer, inner = path
     top = _typed(tree.value, dict, "the file", "an object")
-    if "hooks" not in top:
-        return _inserted(text, tree, (), {"hooks": {event: [group]}})
-    hooks = _typed(top["hooks"], dict, "`hooks`", "an object")
-    if event not in hooks:
-        return _inserted(text, tree, ("hooks",), {event: [group]})
-    known = _typed(hooks[event], list, f"`hooks.{event}`", "a list")
-    if _already(known, group):
-        return text
-    return _inserted(text, tree, ("hooks", event), [group])
+    if outer not in top:
+        return _inserted(text, tree, (), {outer: {inner: [item]}})
+    members = _typed(top[outer], dict, f"`{outer}`", "an object")
+    if inner not in members:
+        return _inserted(text, tree, (outer,), {inner: [item]})
+    known = _typed(members[inner], list, f"`{outer}.{inner}`", "a list")
+    there = item in known if isinstance(item, str) else _already(known, item)
+    return text if there else _inserted(text, tree, path, [item])
 
 
 def _typed(value: Any, kind: type, name: str, words: str) -> Any:
