@@ -456,7 +456,7 @@ def test_a_functions_no_blocks_with_its_message() -> None:
 
 
 @pytest.mark.req("R-184", "R-142", "R-132", "R-287")
-@pytest.mark.parametrize("name", [n for n in ALL if n != "PreModelSwitch"])
+@pytest.mark.parametrize("name", [n for n in ALL if n not in ("PreModelSwitch", "WorktreeCreate", "WorktreeRemove")])
 @pytest.mark.parametrize("reply", [TimedOut(1.0), NoAnswer("no answer")])
 def test_a_timeout_decides_nothing_and_is_reported(name: str, reply: TimedOut | NoAnswer) -> None:
     v = interpret(reply, command(), event(name))
@@ -464,16 +464,18 @@ def test_a_timeout_decides_nothing_and_is_reported(name: str, reply: TimedOut | 
     assert len(v.diagnostics) == 1
 
 
-@pytest.mark.req("R-184")
-def test_a_timeout_blocks_a_model_switch() -> None:
-    assert isinstance(interpret(TimedOut(1.0), command(), event("PreModelSwitch")).decision, Block)
+@pytest.mark.req("R-184", "R-084")
+@pytest.mark.parametrize("name", ["PreModelSwitch", "WorktreeCreate", "WorktreeRemove"])
+def test_a_timeout_blocks_a_model_switch_and_fails_a_worktree(name: str) -> None:
+    assert isinstance(interpret(TimedOut(1.0), command(), event(name)).decision, Block)
 
 
 @pytest.mark.req("R-160")
 @pytest.mark.parametrize("name", ALL)
 def test_a_callbacks_timeout_blocks_three_events(name: str) -> None:
     handler = CallbackHandler(source=Source(Scope.PROGRAM), function=print)
-    blocks = name in ("PreToolUse", "UserPromptSubmit", "UserPromptExpansion", "PreModelSwitch")
+    always = ("PreModelSwitch", "WorktreeCreate", "WorktreeRemove")
+    blocks = name in ("PreToolUse", "UserPromptSubmit", "UserPromptExpansion", *always)
     assert refused(interpret(TimedOut(1.0), handler, event(name))) == blocks
 
 

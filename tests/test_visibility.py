@@ -108,6 +108,14 @@ def test_a_failure_is_a_notice_with_its_first_line_and_all_of_it_in_the_log() ->
     assert any("second" in text for text in texts(made, Reader.DEBUG))
 
 
+@pytest.mark.req("R-205")
+def test_a_notification_hooks_failure_is_not_put_before_the_user() -> None:
+    made = outcome("Notification", exited(2, "", "no desktop"))
+    assert texts(made, Reader.USER) == texts(made, Reader.MODEL) == []
+    assert any("no desktop" in text for text in texts(made, Reader.VERBOSE))
+    assert any("no desktop" in text for text in texts(made, Reader.DEBUG))
+
+
 @pytest.mark.req("R-287")
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Plain(enum.Enum):
 
     CONTEXT = "context for the model"
     PATH = "the path of the new worktree"
-    DROPPED = "nothing (debug log)"
+    DROPPED = "nothing; the verbose view shows it"
 
 
 class Refusal(enum.Enum):

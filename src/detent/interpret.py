@@ -293,7 +293,8 @@ def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
 def _of_timeout(limit: float, handler: Handler, event: Event) -> Verdict:
     text = f"timed out after {limit:g} s"
     rules = event.rules
-    if rules.timeout_blocks or (isinstance(handler, CallbackHandler) and rules.callback_timeout_blocks):
+    by_kind = isinstance(handler, CallbackHandler) and rules.callback_timeout_blocks
+    if rules.timeout_blocks or by_kind or rules.exit_2 is Exit2.FAIL:
         return msgspec.structs.replace(
             refuse(rules, f"[{handler.label}]: {text}"), diagnostics=(_diagnostic(handler, "timeout", text),)
         )

@@ -53,7 +53,8 @@ def messages(outcome: Outcome) -> tuple[Message, ...]:
     3. a message of a hook goes to the user alone; so does the reason of a stop, which also stays in the conversation.
     4. an ask puts its reason, with the label of its source, into the user's prompt.
     5. the reason of an allow or defer goes to the debug log alone, never to the model.
-    6. every failure is seen: as a notice by the user, a timeout in the verbose view; all of it in the debug log.
+    6. every failure is seen: as a notice by the user; in the verbose view if it is a timeout or if nobody waits for
+       what the event's hooks say; all of it in the debug log.
     7. raw stdout goes to the verbose view, unless the hook suppressed it (D10).
     """
     rules = CATALOGUE[outcome.event].rules
@@ -102,8 +103,9 @@ def _failure(run: Run, outcome: Outcome) -> list[Message]:
         return []
     first, _, rest = run.verdict.error.partition("\n")
     text = f"{outcome.hook_name} hook error: {first}"
-    drops = CATALOGUE[outcome.event].rules.block_drops_context
-    quiet = isinstance(run.reply, TimedOut) and not drops
+    rules = CATALOGUE[outcome.event].rules
+    unheard = rules.audience is Audience.NOBODY and rules.exit_2 is Exit2.NOTHING
+    quiet = unheard or (isinstance(run.reply, TimedOut) and not rules.block_drops_context)
     notes = [Message(Reader.VERBOSE if quiet else Reader.USER, Form.NOTICE, text)]
     if rest:
         notes.append(Message(Reader.DEBUG, Form.NOTE, run.verdict.error))
