@@ -172,6 +172,21 @@ def test_the_end_of_a_session_ends_them_all(tmp_path: Path) -> None:
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+@pytest.mark.req("R-178")
+def test_a_session_that_ends_at_once_ends_a_hook_that_just_went_to_the_background(tmp_path: Path) -> None:
+    body = 'echo $$ > pid; echo \'{"async":true}\'; sleep 30'
+    made = engine(tmp_path, group("PostToolUse", command(body)))
+
+    async def main() -> None:
+        await made.fire(at("PostToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.aclose()
+
+    asyncio.run(main())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 @pytest.mark.req("R-170", "R-176")
 def test_a_thousand_over_a_hundred_turns_are_each_delivered_once_in_order(tmp_path: Path) -> None:
     handlers = [

@@ -138,6 +138,7 @@ class Background:
 
     async def aclose(self) -> None:
         """End every hook that still runs and wait until it is gone."""
+        await asyncio.sleep(0)  # a task cancelled before its first step would never take hold of its process
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

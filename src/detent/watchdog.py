@@ -150,21 +150,30 @@ def _note(line: str, live: dict[str, int]) -> None:
 
 
 def end(live: dict[str, int]) -> None:
-    """End the processes of every run: the group first by SIGTERM, then whatever is left by SIGKILL."""
+    """End the processes of every run: each group by SIGTERM, then whatever is left by SIGKILL.
+
+    A run without a pid was being started when its host died: its process may get its mark only now, so it is looked
+    for until the time is up.
+    """
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from detent.executors._group import Group, leaders
 
-    groups = []
-    for mark, pid in live.items():
-        found = leaders(mark) | ({pid} if pid else set())
-        groups += [Group(leader, mark) for leader in found]
-    for group in groups:
-        group.signal(signal.SIGTERM)
-        group.signal(signal.SIGCONT)
+    groups: dict[int, Group] = {}
     until = time.monotonic() + GRACE
-    while any(group.alive() for group in groups) and time.monotonic() < until:
+    open_ = dict(live)
+    while open_ or any(group.alive() for group in groups.values()):
+        for mark, pid in list(open_.items()):
+            found = leaders(mark) | ({pid} if pid else set())
+            for leader in found - groups.keys():
+                groups[leader] = group = Group(leader, mark)
+                group.signal(signal.SIGTERM)
+                group.signal(signal.SIGCONT)
+            if found:
+                del open_[mark]
+        if time.monotonic() > until:
+            break
         time.sleep(_LOOK)
-    for group in groups:
+    for group in groups.values():
         group.signal(signal.SIGKILL)
         group.end_strays()
 
