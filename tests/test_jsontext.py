@@ -52,7 +52,18 @@ def test_brackets_in_strings_and_beside_each_other_are_no_nesting() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 4_000_000, "[]" * 2_000_000, '["' * 2_000_000, "{}[" * 1_000_000, '"\\' * 2_000_000]
+    "text",
+    [
+        "[" * 8_000_000,
+        "[" * 4_000_000 + "]" * 4_000_000,
+        ("[" * 250 + "]" * 250) * 16_000,
+        "[]" * 4_000_000,
+        '["' * 4_000_000,
+        "{}[" * 2_000_000,
+        '"\\' * 4_000_000,
+        '["\\\\' * 2_000_000,
+    ],
+    ids=range(8),
 )
 def test_eight_megabytes_of_brackets_take_no_time(text: str) -> None:
     started = time.monotonic()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import array
+import functools
+import itertools
 import json
 import re
 from collections.abc import Collection
@@ -15,6 +18,8 @@ TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^][{}]+")
+#: One level down for an opening bracket, one up for a closing one.
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
 def parse_json(text: str) -> tuple[Any, str | None]:
@@ -36,16 +41,12 @@ def parse_json(text: str) -> tuple[Any, str | None]:
 
 
 def _too_deep(text: str) -> bool:
-    """Peel pairs of brackets off, a level a turn; most texts have too few brackets to be looked at."""
+    """Count brackets outside of strings; most texts have too few to be looked at."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
-    left = _NO_BRACKET.sub("", _STRING.sub("", text))
-    for _ in range(DEEPEST):
-        fewer = left.replace("[]", "").replace("{}", "")
-        if not fewer or len(fewer) == len(left):  # none left, or none that fit: the parser says what is wrong
-            return False
-        left = fewer
-    return True
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", text)).encode("ascii").translate(_STEPS)
+    depths = itertools.accumulate(array.array("b", brackets))
+    return next(filter(DEEPEST.__lt__, depths), None) is not None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -60,9 +61,14 @@ def _whole_number(digits: str) -> int | float:
         return float(digits)
 
 
+@functools.cache
+def _quoted(keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, f'"{key}"') for key in keys)
+
+
 def repeated_keys(text: str, keys: Collection[str]) -> tuple[str, ...]:
     """Name those of the keys that one object of a valid JSON text has twice; parsers keep the last in silence."""
-    suspects = {key for key in keys if text.count(f'"{key}"') > 1}
+    suspects = [key for key, quoted in _quoted(tuple(keys)) if text.count(quoted) > 1]
     if not suspects:
         return ()
     found: dict[str, None] = {}
