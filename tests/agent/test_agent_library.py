@@ -183,6 +183,33 @@ def test_an_interrupt_leaves_a_conversation_that_can_go_on(place: Place) -> None
     assert "toolu_S001" in ids
 
 
+def test_an_interrupt_after_a_tool_keeps_its_one_result(place: Place) -> None:
+    reached = asyncio.Event()
+    hooks = Hooks()
+
+    async def wait(event: PostToolUse) -> None:
+        reached.set()
+        await asyncio.sleep(20)
+
+    hooks.on(PostToolUse)(wait)
+    model = Recording([[bash("echo OUT")], [{"text": "again"}]])
+
+    async def scenario() -> None:
+        async with open_agent(options(place), model=model, hooks=hooks) as agent:
+            task = asyncio.ensure_future(agent.run("one"))
+            await reached.wait()
+            agent.interrupt()
+            await task
+            await agent.run("two")
+
+    asyncio.run(scenario())
+    blocks = [block for message in model.requests[1].messages for block in _blocks(message)]
+    results = [block["content"] for block in blocks if block["type"] == "tool_result"]
+    assert results == ["OUT"]
+    on_disk = [line for line in place.transcript() if "toolUseResult" in line]
+    assert len(on_disk) == 1
+
+
 def _at_work(agent: Agent) -> bool:
     return agent.main.dialogue.messages[-1]["role"] == "assistant"
 

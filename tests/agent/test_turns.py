@@ -37,6 +37,14 @@ def test_a_stop_before_the_tool_keeps_it_from_running_and_the_other_call_runs(pl
     assert len(place.got("PostToolBatch")[0]["tool_calls"]) == 2
 
 
+def test_nobody_is_asked_about_a_call_that_a_hook_stopped(place: Place) -> None:
+    place.answer("PreToolUse", {"continue": False, "stopReason": "HALT"})
+    place.hook("PermissionRequest")
+    ran = place.run({"turns": [[bash("touch ONE")], [{"text": "never"}]]})
+    assert ran.results[0]["terminal_reason"] == "hook_stopped"
+    assert place.got("PermissionRequest") == []
+
+
 @pytest.mark.req("R-259", "R-065")
 def test_a_rewrite_is_what_rules_the_tool_and_later_hooks_see(place: Place) -> None:
     place.answer("PreToolUse", decide("allow", updatedInput={"command": "echo NEW"}))

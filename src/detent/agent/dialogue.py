@@ -37,6 +37,8 @@ class Dialogue:
         #: Hears of every text that no person wrote, with the name of the hook that added it.
         self._on_added = on_added
         self._asked_by: str | None = None
+        #: Results of the running turn that are on disk, by tool call.
+        self.kept: dict[str, Mapping[str, Any]] = {}
 
     def speak_for(self) -> None:
         """Say that events fired from here on, in this task, are about this dialogue."""
@@ -68,10 +70,12 @@ class Dialogue:
     def keep_result(self, block: Mapping[str, Any], response: Any) -> None:
         """Put a tool result on disk; the model gets it with the others of its turn."""
         self.transcript.tool_result(block, response, self._asked_by)
+        self.kept[block["tool_use_id"]] = block
 
     def results(self, blocks: Sequence[Mapping[str, Any]]) -> None:
         """Add the results of one turn, in the order of its calls."""
         self.messages.append({"role": "user", "content": [dict(block) for block in blocks]})
+        self.kept.clear()
 
     # ── what hooks and the program add ──────────────────────────────────────
 

@@ -99,7 +99,7 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(handle(actor, call)) for call in calls]
     except asyncio.CancelledError:
-        _close_turn(actor, calls, [task.result() for task in tasks if _is_whole(task)], earlier)
+        _close_turn(actor, calls, earlier)
         raise
     handled = [task.result() for task in tasks]
     actor.tool_calls += len(handled)
@@ -121,10 +121,6 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
     return HookStopped(stop.reason) if stop is not None else None
 
 
-def _is_whole(task: asyncio.Task[Handled]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None
-
-
 def _batched(one: Handled) -> dict[str, Any]:
     call = one.call
     content = one.block["content"] if one.block is not None else ""
@@ -136,22 +132,15 @@ def _batched(one: Handled) -> dict[str, Any]:
     }
 
 
-def _close_turn(actor: Actor, calls: Sequence[Block], done: Sequence[Handled], earlier: Sequence[Block]) -> None:
-    """After an interrupt give every call a result, so that the conversation can go on."""
-    found = {one.call["id"]: one.block for one in done if one.block is not None}
-    blocks = list(earlier)
+def _close_turn(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block]) -> None:
+    """After an interrupt give every call one result, so that the conversation can go on."""
     for call in calls:
-        block = found.get(call["id"])
-        if block is None:
-            block = {
-                "type": "tool_result",
-                "tool_use_id": call["id"],
-                "content": STOPPED_BY_USER,
-                "is_error": True,
-            }
+        if call["id"] not in actor.dialogue.kept:
+            head = {"type": "tool_result", "tool_use_id": call["id"]}
+            block = {**head, "content": STOPPED_BY_USER, "is_error": True}
             actor.dialogue.keep_result(block, STOPPED_BY_USER)
-        blocks.append(block)
-    actor.dialogue.results(blocks)
+    kept = actor.dialogue.kept
+    actor.dialogue.results([*earlier, *(kept[call["id"]] for call in calls)])
 
 
 # ── the end ─────────────────────────────────────────────────────────────────

@@ -18,7 +18,7 @@ from detent.agent.transcript import Call
 from detent.agent.updates import ToolEnded
 from detent.events import PostToolUse, PostToolUseFailure, PreToolUse
 from detent.model import Block
-from detent.outcome import Defer, Outcome, Stop
+from detent.outcome import Defer, Deny, Outcome, Stop
 
 NOT_RUN = "The tool was not run: a hook stopped the turn before it."
 #: An error text for hooks is cut in the middle when it is longer.
@@ -57,11 +57,11 @@ async def handle(actor: Actor, call: Block) -> Handled:
     texts = actor.dialogue.keep_hooks(pre, call["id"], about)
     if isinstance(pre.decision, Defer):
         return Handled(call=call, block=None)
+    if pre.stop is not None and not isinstance(pre.decision, Deny):
+        return _without_running(actor, call, ToolResult(NOT_RUN, NOT_RUN, is_error=True), texts, pre.stop)
     consent = await permit(actor, Wish(tool, call["id"], arguments), pre)
     if isinstance(consent, Refusal):
         return _refused(actor, call, consent, (*texts, *consent.texts), pre.stop)
-    if pre.stop is not None:
-        return _without_running(actor, call, ToolResult(NOT_RUN, NOT_RUN, is_error=True), texts, pre.stop)
     return await _run(actor, tool, call, consent, texts)
 
 
