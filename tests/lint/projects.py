@@ -1,0 +1,99 @@
+"""Write samples to disk and check them, as a user would."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from detent.config.locations import Surroundings
+from detent.lint import Finding, Options, Sample, Wanted, gather, lint, read_target
+from detent.lint.running import run_hooks, without_doubles
+
+#: Programs that hooks name; tests must not depend on what a machine has installed.
+PROGRAMS = [
+    "bash",
+    "black",
+    "claude",
+    "curl",
+    "docker",
+    "eslint",
+    "git",
+    "go",
+    "gofmt",
+    "jq",
+    "make",
+    "mypy",
+    "node",
+    "notify-send",
+    "npm",
+    "npx",
+    "osascript",
+    "pnpm",
+    "prettier",
+    "pytest",
+    "python",
+    "python3",
+    "ruff",
+    "rustfmt",
+    "say",
+    "sh",
+    "shellcheck",
+    "shfmt",
+    "tsc",
+    "uv",
+    "uvx",
+]
+
+
+def write(sample: Sample, root: Path) -> Path:
+    """Lay a sample out as files; what begins with `#!` may be run."""
+    for name, text in sample.files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        if text.startswith("#!") and name not in sample.plain:
+            path.chmod(0o755)
+    return root
+
+
+@cache
+def programs() -> str:
+    """Make a folder of programs that are there and never run, for the PATH; real ones come first."""
+    folder = tempfile.mkdtemp(prefix="detent-programs-")
+    atexit.register(shutil.rmtree, folder)
+    for name in PROGRAMS:
+        path = Path(folder, name)
+        path.write_text("#!/bin/sh\nexit 0\n")
+        path.chmod(0o755)
+    return f"{os.environ['PATH']}{os.pathsep}{folder}"
+
+
+def check(root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = (".",)) -> list[Finding]:
+    """Check a project on disk."""
+    home.mkdir(exist_ok=True)
+    env = {"PATH": programs(), "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    around = Surroundings.here(env, str(home), str(root))
+    subject = gather(Wanted(paths=paths), Options(env=env, target=read_target(target)), around)
+    return lint(subject)
+
+
+def line_of(sample: Sample) -> tuple[str, int]:
+    """Find the place that a sample names: the file, and the first line where its text begins."""
+    for name, text in sample.files.items():
+        if sample.at in text:
+            return name, text[: text.index(sample.at)].count("\n") + 1
+    raise AssertionError(f"{sample.at!r} stands in no file of the sample")
+
+
+def check_running(root: Path, home: Path) -> list[Finding]:
+    """Check a project on disk and fire samples at its hooks, as `--run --trust` does."""
+    home.mkdir(exist_ok=True)
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    subject = gather(Wanted(paths=(".",)), Options(env=env), Surroundings.here(env, str(home), str(root)))
+    ran = asyncio.run(run_hooks(subject, lambda _: True, lambda _: None))
+    return lint(subject, None, without_doubles(ran, lint(subject), subject))

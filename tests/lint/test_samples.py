@@ -1,0 +1,31 @@
+"""Every rule catches its bad sample, at the line that it names, and is silent on its good one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from projects import check, line_of, write
+
+from detent.lint import RULES, Rule
+
+#: HK810 needs a trust store; it is tried with the command itself.
+STATIC = [rule for rule in RULES.values() if not rule.bad.trust and rule.id != "HK810"]
+ROWS = {"HK201": "R-044", "HK306": "R-383", "HK508": "R-383", "HK621": "R-383", "HK705": "R-383", "HK707": "R-383"}
+MARKED = [pytest.param(rule, marks=pytest.mark.req(ROWS[rule.id]) if rule.id in ROWS else ()) for rule in STATIC]
+
+
+@pytest.mark.parametrize("rule", MARKED, ids=lambda rule: rule.id)
+def test_the_bad_sample_is_caught_at_its_line(rule: Rule, tmp_path: Path) -> None:
+    root = write(rule.bad, tmp_path / "project")
+    found = check(root, tmp_path / "home", rule.bad.target, paths=(rule.bad.path,))
+    name, line = line_of(rule.bad)
+    places = {(str(Path(item.at.path).relative_to(root)), item.at.line) for item in found if item.rule == rule.id}
+    assert (name, line) in places
+
+
+@pytest.mark.parametrize("rule", STATIC, ids=lambda rule: rule.id)
+def test_the_good_sample_is_left_alone(rule: Rule, tmp_path: Path) -> None:
+    root = write(rule.good, tmp_path / "project")
+    found = check(root, tmp_path / "home", rule.good.target, paths=(rule.good.path,))
+    assert [item for item in found if item.rule == rule.id] == []
