@@ -1,0 +1,108 @@
+"""Completion of a prompt: `/command` at its start, `@file` anywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+#: Commands of the screen and of the agent, with what they do.
+COMMANDS: dict[str, str] = {
+    "help": "show keys and commands",
+    "hooks": "browse, test and trust hooks",
+    "clear": "forget the conversation and begin anew",
+    "compact": "sum the conversation up; words behind it say what to keep",
+    "resume": "go on with an earlier conversation",
+    "model": "show or switch the model",
+    "permissions": "show rules and mode; `/permissions acceptEdits` switches",
+    "add-dir": "work in another directory, too",
+    "theme": "switch between dark and light",
+    "exit": "end the session",
+}
+
+_MOST = 8
+_MOST_FILES = 50_000
+_LEFT_OUT = {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox", "dist", "build"}
+
+_FILE = re.compile(r"(?:^|\s)@([^\s@]*)\Z")
+_COMMAND = re.compile(r"/([\w:.-]*)\Z")
+
+
+class Suggestion(msgspec.Struct, frozen=True):
+    """One line of the menu: what is shown, and what the text before the cursor becomes."""
+
+    label: str
+    detail: str
+    text: str
+
+
+def suggestions(before: str, skills: Mapping[str, str], files: Sequence[str]) -> list[Suggestion]:
+    """List what the text before the cursor may be completed to."""
+    command = _COMMAND.match(before)
+    if command is not None:
+        known = {**skills, **COMMANDS}
+        return [
+            Suggestion(f"/{name}", known[name], f"/{name} ")
+            for name in ranked(command[1], sorted(known, key=lambda name: (name not in COMMANDS, name)))
+        ]
+    mention = _FILE.search(before)
+    if mention is None:
+        return []
+    head = before[: mention.start(1)]
+    return [Suggestion(f"@{path}", "", f"{head}{path} ") for path in ranked(mention[1], files)]
+
+
+def ranked(word: str, names: Iterable[str]) -> list[str]:
+    """Keep the names that a word may mean, the likeliest first."""
+    if not word:
+        return list(names)[:_MOST]
+    scored = [(score, place, name) for place, name in enumerate(names) if (score := _score(word, name)) is not None]
+    return [name for _, _, name in sorted(scored)[:_MOST]]
+
+
+def _score(word: str, name: str) -> tuple[int, int] | None:
+    """Rank a match: the start of the name, the start of its last part, anywhere, scattered; shorter names first."""
+    small, text = word.lower(), name.lower()
+    if text.startswith(small):
+        return (0, len(name))
+    if os.path.basename(text).startswith(small):
+        return (1, len(name))
+    if small in text:
+        return (2, len(name))
+    place = -1
+    for letter in small:
+        place = text.find(letter, place + 1)
+        if place < 0:
+            return None
+    return (3, len(name))
+
+
+def project_files(cwd: str) -> list[str]:
+    """List the files of a project: what git knows or would add, else what is there."""
+    argv = ["git", "-C", cwd, "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        done = subprocess.run(argv, capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return _walked(cwd)
+    if done.returncode != 0:
+        return _walked(cwd)
+    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return sorted({name for name in names if name and _printable(name)})[:_MOST_FILES]
+
+
+def _walked(cwd: str) -> list[str]:
+    found: list[str] = []
+    for folder, folders, names in os.walk(cwd):
+        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        found += [os.path.relpath(os.path.join(folder, name), cwd) for name in sorted(names) if _printable(name)]
+        if len(found) >= _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+def _printable(name: str) -> bool:
+    """A name with control characters or blanks cannot be mentioned in a line of words."""
+    return name.isprintable() and " " not in name

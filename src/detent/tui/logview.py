@@ -1,0 +1,234 @@
+"""The conversation as lines: only what is seen is painted, however long it is."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from detent.tui.items import Item
+
+#: Paints one item at a width.
+Paint = Callable[[Item, int], list[Strip]]
+#: Guesses the height of one item at a width.
+Estimate = Callable[[Item, int], int]
+
+#: Painted items that are kept when they are out of sight.
+_KEPT = 1_000
+
+
+class _Row:
+    """One item: its height, guessed until it was painted."""
+
+    __slots__ = ("height", "item", "strips")
+
+    def __init__(self, item: Item, height: int) -> None:
+        self.item = item
+        self.height = height
+        self.strips: list[Strip] | None = None
+
+
+def _nothing(item: Item, width: int) -> list[Strip]:  # noqa: ARG001 - until somebody says how to paint
+    return []
+
+
+def _no_height(item: Item, width: int) -> int:  # noqa: ARG001 - until somebody says how to paint
+    return 0
+
+
+class LogView(ScrollView, can_focus=False):
+    """Shows a list of items that grows at its end; stays at the end while nobody scrolls up."""
+
+    DEFAULT_CSS = """
+    LogView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paint: Paint = _nothing
+        self._estimate: Estimate = _no_height
+        self._rows: list[_Row] = []
+        self._starts: list[int] = [0]
+        self._valid = 0
+        self._width = 0
+        #: True while new lines pull the view along.
+        self.follows = True
+
+    @property
+    def allow_select(self) -> bool:
+        """Text can be marked with the mouse."""
+        return True
+
+    # ── content ─────────────────────────────────────────────────────────────
+
+    def show(self, items: Sequence[Item], start: int = 0) -> None:
+        """Take over a list whose items before `start` are known to be the same."""
+        rows = self._rows
+        start = min(start, len(rows))
+        for index in range(start, min(len(rows), len(items))):
+            if rows[index].item is not items[index]:
+                rows[index] = self._row(items[index])
+                self._valid = min(self._valid, index)
+        del rows[len(items) :]
+        self._valid = min(self._valid, len(rows))
+        rows += [self._row(item) for item in items[len(rows) :]]
+        self._settle()
+
+    def use(self, paint: Paint, estimate: Estimate) -> None:
+        """Paint in this way from now on, and forget what was painted before."""
+        self._paint, self._estimate = paint, estimate
+        self._reset()
+
+    def _row(self, item: Item) -> _Row:
+        return _Row(item, self._estimate(item, self._width))
+
+    def _reset(self) -> None:
+        self._rows = [self._row(row.item) for row in self._rows]
+        self._valid = 0
+        self._settle()
+
+    # ── layout ──────────────────────────────────────────────────────────────
+
+    def _layout(self) -> list[int]:
+        """Give the first line of every item, and the number of lines behind the last."""
+        if self._valid < len(self._rows) or len(self._starts) != len(self._rows) + 1:
+            known = self._starts[: self._valid + 1]
+            heights = (row.height for row in self._rows[self._valid :])
+            self._starts = [*known[:-1], *accumulate(heights, initial=known[-1])]
+            self._valid = len(self._rows)
+        return self._starts
+
+    def _painted(self, index: int) -> list[Strip]:
+        row = self._rows[index]
+        if row.strips is None:
+            row.strips = self._paint(row.item, self._width)
+            if row.height != len(row.strips):
+                row.height = len(row.strips)
+                self._valid = min(self._valid, index)
+        return row.strips
+
+    def _settle(self) -> None:
+        """Paint what is in sight, so that its heights are true, and keep the place that somebody looks at."""
+        if not self._width or not self.size.height:
+            return
+        if self.follows:
+            self._settle_end()
+            height = self._layout()[-1]
+            self.virtual_size = Size(self._width, height)
+            self.scroll_to(y=max(0, height - self.size.height), animate=False, force=True)
+        else:
+            self._settle_here()
+            self.virtual_size = Size(self._width, self._layout()[-1])
+        self._let_go()
+        self.refresh()
+
+    def _settle_end(self) -> None:
+        room = 2 * self.size.height
+        for index in range(len(self._rows) - 1, -1, -1):
+            room -= len(self._painted(index))
+            if room < 0:
+                return
+
+    def _settle_here(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        starts = self._layout()
+        first = max(0, bisect_right(starts, top) - 1)
+        inside = top - starts[first] - (self._rows[first].height if first < len(self._rows) else 0)
+        guessed = first < len(self._rows) and self._rows[first].strips is None
+        room, index = 2 * height, first
+        while index < len(self._rows) and room > 0:
+            room -= len(self._painted(index))
+            index += 1
+        if guessed:
+            # What was seen of the first item is its end; lines that it has more or less are above that.
+            starts = self._layout()
+            moved = starts[first] + self._rows[first].height + inside
+            if moved != top:
+                self.virtual_size = Size(self._width, starts[-1])
+                self.set_reactive(LogView.scroll_y, max(0, moved))
+                self.scroll_target_y = max(0, moved)
+
+    def _let_go(self) -> None:
+        """Drop painted strips that are far away."""
+        painted = [index for index, row in enumerate(self._rows) if row.strips is not None]
+        if len(painted) <= 2 * _KEPT:
+            return
+        here = bisect_right(self._layout(), self.scroll_offset.y)
+        for index in sorted(painted, key=lambda index: abs(index - here))[_KEPT:]:
+            self._rows[index].strips = None
+
+    # ── Textual ─────────────────────────────────────────────────────────────
+
+    def on_resize(self) -> None:
+        """Break lines anew when the width changed."""
+        if self.scrollable_content_region.width != self._width:
+            self._width = self.scrollable_content_region.width
+            self._reset()
+        else:
+            self._settle()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Follow again when somebody scrolls back to the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) == round(new_value):
+            return
+        self.follows = new_value >= self.max_scroll_y
+        if not self.follows:
+            self._settle()
+
+    def render_line(self, y: int) -> Strip:
+        """Give one line of what is in sight."""
+        line = self.scroll_offset.y + y
+        style = self.rich_style
+        strip = self._line(line)
+        if strip is None:
+            return Strip.blank(self.size.width, style)
+        strip = self._marked(strip, line).apply_style(Style(bgcolor=style.bgcolor))
+        return strip.crop_extend(0, self.size.width, style).apply_offsets(0, line)
+
+    def _line(self, line: int) -> Strip | None:
+        starts = self._layout()
+        if not 0 <= line < starts[-1]:
+            return None
+        index = bisect_right(starts, line) - 1
+        strips = self._painted(index)
+        inside = line - starts[index]
+        return strips[inside] if inside < len(strips) else None
+
+    # ── marking with the mouse ──────────────────────────────────────────────
+
+    def _marked(self, strip: Strip, line: int) -> Strip:
+        selection = self.text_selection
+        span = selection.get_span(line) if selection is not None else None
+        if span is None:
+            return strip
+        start, end = span
+        cells = strip.cell_length
+        end = cells if end == -1 else min(end, cells)
+        if start >= end:
+            return strip
+        before, marked, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end, cells)
+        return Strip.join([before, marked.apply_style(Style(reverse=True)), after])
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Give the text that was marked."""
+        last = self._layout()[-1] - 1
+        first = selection.start.y if selection.start is not None else 0
+        final = min(selection.end.y if selection.end is not None else last, last)
+        found = []
+        for line in range(first, final + 1):
+            strip, span = self._line(line), selection.get_span(line)
+            if strip is not None and span is not None:
+                start, end = span
+                found.append(strip.crop(start, None if end == -1 else end).text.rstrip())
+        return "\n".join(found), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual gives it
+        """Show what is marked."""
+        self.refresh()

@@ -1,0 +1,132 @@
+"""The box that a person types in: several lines, history, completion."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+#: Keys that begin a new line; terminals differ in what they tell apart from a plain enter.
+NEW_LINE = ("shift+enter", "ctrl+j", "alt+enter", "ctrl+enter")
+
+
+class Helper(Protocol):
+    """Knows earlier prompts and what a text may be completed to."""
+
+    @property
+    def has_menu(self) -> bool:
+        """Tell whether the menu is open."""
+
+    def look(self) -> None:
+        """The text is another one now."""
+
+    def press(self, key: str) -> None:
+        """A key for the menu: up, down, tab, enter or escape."""
+
+    def look_back(self, step: int, current: str) -> str | None:
+        """Give an earlier (-1) or later (1) prompt; None where there is none."""
+
+
+class PromptBox(TextArea):
+    """Sends on enter; its helper is asked at once, so that keys never overtake each other."""
+
+    DEFAULT_CSS = """
+    PromptBox {
+        height: auto; min-height: 3; max-height: 12;
+        border: round $secondary; background: $background; padding: 0 1;
+        scrollbar-size-vertical: 1;
+        &:focus { border: round $primary; background: $background; }
+        & .text-area--cursor-line { background: $background; }
+        & .text-area--placeholder { color: $secondary; }
+    }
+    """
+
+    class Submitted(Message):
+        """Somebody said something."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=placeholder)
+        self.highlight_cursor_line = False
+        #: Set as soon as somebody can help.
+        self.helper: Helper | None = None
+
+    @property
+    def before_cursor(self) -> str:
+        """Give the text up to the cursor."""
+        row, column = self.cursor_location
+        return "\n".join([*(self.document.get_line(line) for line in range(row)), self.document.get_line(row)[:column]])
+
+    def put(self, text: str) -> None:
+        """Replace the text and go to its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+        if self.helper is not None:
+            self.helper.look()
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Take the keys that mean something here; the rest is typing."""
+        if self._takes(event.key):
+            event.stop()
+            event.prevent_default()
+        else:
+            await super()._on_key(event)
+
+    def _takes(self, key: str) -> bool:
+        row, _ = self.cursor_location
+        helper = self.helper
+        if helper is not None and helper.has_menu and key in ("up", "down", "tab", "enter", "escape"):
+            helper.press(key)
+        elif key in NEW_LINE:
+            self.insert("\n")
+        elif key == "enter":
+            self._enter()
+        elif key == "up" and row == 0:
+            self._look_back(-1)
+        elif key == "down" and row == self.document.line_count - 1:
+            self._look_back(1)
+        elif key == "tab":
+            pass
+        else:
+            return False
+        return True
+
+    def _look_back(self, step: int) -> None:
+        found = self.helper.look_back(step, self.text) if self.helper is not None else None
+        if found is not None:
+            self.put(found)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text; whoever helps looks at once, since the next key may already be for the menu."""
+        result = super().edit(edit)
+        if self.helper is not None:
+            self.helper.look()
+        return result
+
+    def _enter(self) -> None:
+        """Send, unless a backslash before the cursor asks for another line."""
+        row, column = self.cursor_location
+        if column and self.document.get_line(row)[column - 1] == "\\":
+            self.replace("\n", (row, column - 1), (row, column))
+        else:
+            self.send()
+
+    def send(self) -> None:
+        """Hand over what was typed."""
+        text = self.text.strip()
+        if text:
+            self.load_text("")
+            self.post_message(self.Submitted(text))
+
+
+class Menu(Static):
+    """What the prompt may be completed to."""
+
+    DEFAULT_CSS = "Menu { height: auto; max-height: 8; padding: 0 2; background: $surface; display: none; }"
