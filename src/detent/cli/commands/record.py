@@ -21,9 +21,7 @@ from detent.wire import did_you_mean
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("transcript", nargs="*", metavar="TRANSCRIPT", help="transcripts (.jsonl) of earlier sessions")
-    parser.add_argument(
-        "--event", action="append", default=[], metavar="NAME", help="only this event, repeatable"
-    )
+    parser.add_argument("--event", action="append", default=[], metavar="NAME", help="only this event; may be repeated")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME", help="only this tool; may be repeated")
     parser.add_argument("--limit", type=int, metavar="N", help="at most so many cases")
     parser.add_argument("--out", metavar="FILE", help="a new .yaml or .json file (default: YAML on stdout)")
