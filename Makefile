@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance bench coverage coverage-map docs lock clean
+.PHONY: help install demo test lint types unit conformance faults bench coverage coverage-map docs lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -36,6 +36,9 @@ unit: install
 conformance: install  ## the conformance cases, through the command line
 	$(BIN)/python tests/conformance/run.py engine -j 2
 	$(BIN)/python tests/conformance/run.py session -j 2
+
+faults: install       ## hostile hooks and environments: the whole table, a few minutes
+	@cd tests && ../$(BIN)/python -m faults
 
 coverage: install     ## branch coverage of the core
 	$(BIN)/coverage erase

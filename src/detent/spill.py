@@ -11,7 +11,7 @@ import msgspec
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
-from detent.outcome import Verdict
+from detent.outcome import SILENT, Verdict
 from detent.private import make_folder
 
 #: Characters that a text may have; not configurable, as in the protocol.
@@ -21,6 +21,8 @@ PREVIEW = 2_000
 
 def fit(verdict: Verdict, handler: Handler, event: Event) -> Verdict:
     """Cut every text of a verdict that is over the limit; reasons and stderr are never cut (observed §4)."""
+    if verdict is SILENT:
+        return verdict
     texts = {name: getattr(verdict, name) for name in ("context", "plain", "system_message")}
     message = verdict.fields.get("initial_user_message")
     if all(text is None or len(text) <= LIMIT for text in (*texts.values(), message)):

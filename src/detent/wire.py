@@ -188,6 +188,8 @@ _UNIVERSAL: dict[str, tuple[str, Shape]] = {
     "asyncTimeout": ("async_timeout", Shape.NUMBER),
 }
 _TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
+#: Keys that an answer must not have twice without anybody noticing.
+_ONCE = (*sorted(_TOP_LEVEL), "permissionDecision", "behavior")
 _LEGACY_DECISIONS = ("approve", "block")
 _ENUMS = {
     Shape.PERMISSION: ("allow", "deny", "ask", "defer"),
@@ -216,7 +218,7 @@ def read_stdout(text: str, event: str, rules: EventRules) -> PlainText | Output 
     value, problem = parse_json(text)
     if problem is None:
         answer = read_answer(value, event, rules)
-        repeated = repeated_keys(text, (*_TOP_LEVEL, "permissionDecision", "behavior"))
+        repeated = repeated_keys(text, _ONCE)
         return msgspec.structs.replace(answer, repeated=repeated) if repeated and isinstance(answer, Output) else answer
     if _foreign_lines(text):
         return PlainText(text)
