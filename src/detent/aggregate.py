@@ -9,12 +9,11 @@ from detent.diagnostics import Diagnostic
 from detent.events import Event
 from detent.outcome import (
     NO_OPINION,
-    Allow,
-    Ask,
+    SILENT,
     Block,
     Decision,
-    Defer,
     Deny,
+    NoOpinion,
     Outcome,
     Run,
     Skip,
@@ -39,7 +38,15 @@ def aggregate(
     6. the last rewrite of input or output wins; every candidate stays in its run.
     7. a verdict that decides nothing changes nothing: no failing sibling adds, removes or weakens a decision.
     """
-    verdicts = [run.verdict for run in runs]
+    verdicts = [run.verdict for run in runs if run.verdict is not SILENT]  # most hooks are, by law 7
+    if not verdicts:
+        return Outcome(
+            event=event.event_name,
+            matched=matched_value(event),
+            runs=tuple(runs),
+            skips=tuple(skips),
+            diagnostics=tuple(notes),
+        )
     rules = event.rules
     stop = _stop(verdicts)
     decision, reasons = _decision(verdicts)
@@ -52,11 +59,11 @@ def aggregate(
         decision=decision,
         stop=stop,
         reasons=reasons,
-        context=() if dropped else tuple(v.context for v in verdicts if v.context is not None),
-        plain=() if dropped else tuple(v.plain for v in verdicts if v.plain is not None),
-        system_messages=tuple(v.system_message for v in verdicts if v.system_message is not None),
-        updated_input=_last([v.updated_input for v in verdicts]),
-        updated_output=_last([v.updated_output for v in verdicts]),
+        context=() if dropped else tuple([v.context for v in verdicts if v.context is not None]),
+        plain=() if dropped else tuple([v.plain for v in verdicts if v.plain is not None]),
+        system_messages=tuple([v.system_message for v in verdicts if v.system_message is not None]),
+        updated_input=_last([v.updated_input for v in verdicts if v.updated_input is not None]),
+        updated_output=_last([v.updated_output for v in verdicts if v.updated_output is not None]),
         fields=_fields(verdicts),
         runs=tuple(runs),
         skips=tuple(skips),
@@ -65,12 +72,12 @@ def aggregate(
 
 
 def _decision(verdicts: Sequence[Verdict]) -> tuple[Decision, tuple[str, ...]]:
-    strictest: Decision = NO_OPINION
-    for verdict in verdicts:
-        if strictness(verdict.decision) > strictness(strictest):
-            strictest = verdict.decision
-    same = [verdict.decision for verdict in verdicts if type(verdict.decision) is type(strictest)]
-    reasons = tuple(d.reason for d in same if isinstance(d, Allow | Ask | Defer | Deny | Block) and d.reason)
+    opinions = [verdict.decision for verdict in verdicts if not isinstance(verdict.decision, NoOpinion)]
+    if not opinions:
+        return NO_OPINION, ()
+    strictest: Decision = max(opinions, key=strictness)
+    same = [opinion for opinion in opinions if type(opinion) is type(strictest)]
+    reasons = tuple([opinion.reason for opinion in same if opinion.reason])
     if isinstance(strictest, Deny):
         interrupt = any(isinstance(d, Deny) and d.interrupt for d in same)
         strictest = Deny("\n".join(reasons), interrupt)
@@ -85,7 +92,7 @@ def _stop(verdicts: Sequence[Verdict]) -> Stop | None:
 
 
 def _last(values: Sequence[Any]) -> Any:
-    return next((value for value in reversed(values) if value is not None), None)
+    return values[-1] if values else None
 
 
 def _either(one: Any, other: Any) -> Any:
@@ -121,4 +128,4 @@ def _fields(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _diagnostics(verdicts: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
-    return tuple(diagnostic for verdict in verdicts for diagnostic in verdict.diagnostics)
+    return tuple([diagnostic for verdict in verdicts for diagnostic in verdict.diagnostics])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from types import CoroutineType, coroutine
+from typing import Any, cast
 
 import msgspec
 
@@ -115,7 +117,7 @@ class HookEngine:
     # ── run ─────────────────────────────────────────────────────────────────
 
     async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
-        outside = any(handler.kind not in _IN_PROCESS for handler in handlers)
+        outside = [handler for handler in handlers if handler.kind not in _IN_PROCESS]
         payload = encode_event(event) if outside else b""
         jobs = [self._job(handler, event, payload, index) for index, handler in enumerate(handlers)]
         if self.options.sequential:
@@ -198,7 +200,15 @@ def _inside_hook(event: Event) -> bool:
 
 
 async def _within(reply: Awaitable[Reply], limit: float) -> Reply:
-    deadline = asyncio.timeout(limit)
+    """Wait for a reply until its time is up; one that is there without any waiting needs no clock."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if isinstance(reply, CoroutineType):
+        try:
+            reply = _resume(reply, reply.send(None))
+        except StopIteration as done:
+            return cast(Reply, done.value)
+    deadline = asyncio.timeout_at(began + limit)
     try:
         async with deadline:
             return await reply
@@ -206,6 +216,21 @@ async def _within(reply: Awaitable[Reply], limit: float) -> Reply:
         if not deadline.expired():
             raise
         return TimedOut(limit)
+
+
+@coroutine
+def _resume(work: CoroutineType[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
+    """Go on with a coroutine that was begun and now waits for something."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # whatever it is, it was meant for the coroutine
+                waits_for = work.throw(error)
+            else:
+                waits_for = work.send(sent)
+    except StopIteration as done:
+        return cast(Reply, done.value)
 
 
 def time_limit(handler: Handler, rules: EventRules) -> float:
@@ -223,9 +248,10 @@ def time_limit(handler: Handler, rules: EventRules) -> float:
 
 def _layers(handlers: Sequence[Handler], rules: EventRules) -> Iterable[tuple[Scope | None, Sequence[Handler]]]:
     """The managed scope is an outer layer: first, or last on events that come after the tool (R-014)."""
-    if not any(handler.source.scope is Scope.MANAGED for handler in handlers):
+    managed = _of_layer(handlers, Scope.MANAGED)
+    if not managed:
         return ((None, handlers),)
-    outer = (Scope.MANAGED, _of_layer(handlers, Scope.MANAGED))
+    outer = (Scope.MANAGED, managed)
     inner = (None, _of_layer(handlers, None))
     return (inner, outer) if rules.managed_last else (outer, inner)
 
@@ -237,8 +263,10 @@ def _of_layer(handlers: Sequence[Handler], layer: Scope | None) -> list[Handler]
 
 def _closed(runs: Sequence[Run], rules: EventRules) -> bool:
     """A managed deny, block or stop keeps the inner hooks from starting; ask and allow do not."""
-    return not rules.managed_last and any(
-        isinstance(run.verdict.decision, Deny | Block) or run.verdict.stop is not None for run in runs
+    return (
+        bool(runs)
+        and not rules.managed_last
+        and any(isinstance(run.verdict.decision, Deny | Block) or run.verdict.stop is not None for run in runs)
     )
 
 

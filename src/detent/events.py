@@ -73,6 +73,8 @@ class Shape(enum.Enum):
     REQUEST_DECISION = "{behavior: allow | deny, …}"
     ACTION = "accept | decline | cancel"
 
+    __hash__ = object.__hash__  # as for Kind: the hash of Enum is Python code
+
 
 CONTEXT = {"additional_context": Shape.STRING}
 WITH_MODEL = frozenset({Kind.PROMPT, Kind.AGENT})

@@ -22,6 +22,9 @@ class Kind(enum.Enum):
     CALLBACK = "callback"
     FUNCTION = "function"
 
+    #: Members are singletons; the hash of Enum is Python code, and tables of kinds are asked for every event.
+    __hash__ = object.__hash__
+
 
 class OnFailure(enum.Enum):
     """What a handler that failed means for the event."""

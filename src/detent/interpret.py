@@ -12,13 +12,11 @@ from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event, EventRules, Exit2, Plain, Refusal
 from detent.exitnotes import exit_notes, first_line
 from detent.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
-from detent.outcome import NO_OPINION, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
+from detent.outcome import NO_OPINION, SILENT, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
 from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
 from detent.target import hook_name, matched_value
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
 
-#: The hook worked and said nothing; this is not an approval.
-SILENT = Verdict()
 NO_STDERR = "No stderr output"
 BLOCKED = "Blocked by hook"
 
@@ -32,9 +30,12 @@ def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
     an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
     handler or `onFailure: block` says that it refuses.
     """
-    notes = reply.notes if isinstance(reply, Exited | Answered | Failed) else ()
+    verdict = _meaning(reply, handler, event)
+    notes = reply.notes if isinstance(reply, (Exited, Answered, Failed)) else ()  # a tuple is faster than a union
+    if not notes:
+        return verdict
     unfilled = tuple(Diagnostic("asked-without", note, handler.source, Severity.WARNING) for note in notes)
-    return _with_notes(_meaning(reply, handler, event), unfilled)
+    return _with_notes(verdict, unfilled)
 
 
 def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:

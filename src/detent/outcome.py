@@ -52,12 +52,14 @@ Decision = NoOpinion | Allow | Ask | Defer | Deny | Block
 
 NO_OPINION = NoOpinion()
 
-_STRICTNESS: tuple[type[Any], ...] = (NoOpinion, Allow, Ask, Defer, Block, Deny)
+_STRICTNESS: dict[type[Any], int] = {
+    kind: rank for rank, kind in enumerate((NoOpinion, Allow, Ask, Defer, Block, Deny))
+}
 
 
 def strictness(decision: Decision) -> int:
     """Rank decisions: deny and block over defer over ask over allow over no opinion."""
-    return _STRICTNESS.index(type(decision))
+    return _STRICTNESS[type(decision)]
 
 
 def stricter(one: Decision, other: Decision) -> Decision:
@@ -99,6 +101,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     #: What a non-blocking error says to the user; None when there is nothing to report.
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+#: The hook worked and said nothing; this is not an approval.
+SILENT = Verdict()
 
 
 class Timing(msgspec.Struct, frozen=True):
