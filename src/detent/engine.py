@@ -82,7 +82,7 @@ class HookEngine:
         if not selection.handlers:
             return self._told(event, selection.nothing or _nothing(event, selection), started)
         runs: list[Run] = []
-        skips = list(selection.skips)
+        skips: list[Skip] = []
         seen = event
         for layer, handlers in _layers(selection.handlers, event.rules):
             if layer is not Scope.MANAGED and _closed(runs, event.rules):
@@ -92,7 +92,9 @@ class HookEngine:
             if rewritten is not seen:
                 seen, handlers = rewritten, _of_layer(self._select(rewritten).handlers, layer)
             runs += await self._run_layer(handlers, seen, skips)
-        return self._told(event, aggregate(event, runs, skips, selection.notes), started)
+        # Thousands of handlers may be for other tools: their skips are passed on as they are.
+        every = (*selection.skips, *skips) if skips else selection.skips
+        return self._told(event, aggregate(event, runs, every, selection.notes), started)
 
     def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
         if self._observers:
