@@ -12,7 +12,7 @@ from detent.replies import Exited
 _INTERPRETER_ERRORS = re.compile(
     r"can't open file '[^']*'|No such file or directory|cannot open|[Ss]yntax error|SyntaxError|not found"
 )
-#: What is looked at of a longer stderr.
+#: What is looked at of a longer stream.
 _LOOKED_AT = 65_536
 
 
@@ -35,11 +35,13 @@ def _notes(reply: Exited, stderr: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_text(data: bytes) -> bool:
+    head = data[:_LOOKED_AT]
     try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in data  # UTF-16 of plain letters is valid UTF-8, with a NUL after each
+        head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) == len(data) or error.start < len(head) - 3:  # else the cut went through a letter
+            return False
+    return b"\0" not in head  # UTF-16 of plain letters is valid UTF-8, with a NUL after each
 
 
 def first_line(text: str) -> str:

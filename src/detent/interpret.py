@@ -17,6 +17,9 @@ from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judg
 from detent.target import hook_name, matched_value
 from detent.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
 
+#: What is looked at of output that was cut, and what becomes of it a text for the model.
+_HEAD = 65_536
+_TEXT = 2 * 1024 * 1024
 NO_STDERR = "No stderr output"
 BLOCKED = "Blocked by hook"
 
@@ -64,7 +67,9 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     rules = event.rules
     if reply.status == 0 and not reply.stdout and rules.plain is not Plain.PATH:
         return SILENT
-    stdout = reply.stdout.decode("utf-8", "replace")
+    # Output that was cut is no answer: its head is enough, and a flood does not take its memory twice.
+    looked_at = len(reply.stdout) if not reply.dropped else _TEXT if rules.plain is Plain.CONTEXT else _HEAD
+    stdout = reply.stdout[:looked_at].decode("utf-8", "replace")
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     if rules.plain is Plain.PATH:
         return _of_path(reply, stdout, stderr, handler, event)
