@@ -45,7 +45,7 @@ LAYERS: list[set[str]] = [
     {"engine", "journal", "otel", "recorder"},
     {"config", "testing", "author", "schema"},
     {"models", "replay", "warm"},
-    {"session"},
+    {"session", "wiring"},
     {"lint", "cases", "templates", "agent", "pytest_plugin"},
     {"cli", "tui"},
 ]

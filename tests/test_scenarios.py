@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from detent.outcome import Allow, Ask, Deny, NoOpinion, Outcome
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 from support import event, hooks_for
 
 DENY = json.dumps(

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from detent.executors._group import Group, leaders
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 from detent.watchdog import Watchdog, _note
 from processes import eventually, gone, written
 from support import event, hooks_for, open_fds
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 HOST = """
 import asyncio, os, sys
 from detent.samples import sample
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 
 async def main():
     folder = sys.argv[1]

@@ -72,8 +72,6 @@ if TYPE_CHECKING:
     from detent.outcome import Skip as Skip
     from detent.outcome import SkipReason as SkipReason
     from detent.program import Hooks as Hooks
-    from detent.session import Places as Places
-    from detent.session import Powers as Powers
     from detent.session import fire_sync as fire_sync
     from detent.session import open_session as open_session
     from detent.visibility import Message as Message
@@ -81,6 +79,8 @@ if TYPE_CHECKING:
     from detent.visibility import messages as messages
     from detent.wire import decode_event as decode_event
     from detent.wire import encode_event as encode_event
+    from detent.wiring import Places as Places
+    from detent.wiring import Powers as Powers
 
 #: Module → the public names it has.
 _EXPORTS = {
@@ -154,8 +154,6 @@ _EXPORTS = {
     ),
     "detent.program": ("Hooks",),
     "detent.session": (
-        "Places",
-        "Powers",
         "fire_sync",
         "open_session",
     ),
@@ -163,6 +161,10 @@ _EXPORTS = {
         "Message",
         "Reader",
         "messages",
+    ),
+    "detent.wiring": (
+        "Places",
+        "Powers",
     ),
     "detent.wire": (
         "decode_event",

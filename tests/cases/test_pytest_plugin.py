@@ -12,7 +12,7 @@ import pytest
 
 from detent.cases.bench import Given, HookBench
 from detent.errors import InvalidEvent
-from detent.session import Places
+from detent.wiring import Places
 from support import hooks_for, settings
 
 GUARD = {"type": "command", "command": "grep -q push && { echo use a branch >&2; exit 2; }; exit 0"}

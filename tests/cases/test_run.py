@@ -17,7 +17,7 @@ from detent.cases.run import Runner, need_trust
 from detent.cases.scratch import Mirror, inside, put_files
 from detent.config.trust import TrustPolicy
 from detent.errors import InvalidCase
-from detent.session import Places
+from detent.wiring import Places
 from support import hooks_for, script, settings, specific
 
 

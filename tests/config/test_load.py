@@ -10,7 +10,8 @@ from detent.config import TrustPolicy
 from detent.diagnostics import CODES
 from detent.outcome import Ending, Outcome
 from detent.samples import sample
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCOPES = ("managed", "user", "project", "local", "flag")

@@ -14,7 +14,8 @@ from detent.config.frontmatter import component_groups
 from detent.errors import TrustError
 from detent.outcome import Outcome, SkipReason
 from detent.samples import sample
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCRIPT = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'

@@ -19,7 +19,8 @@ from detent import Allow, Block, Deny, Options, Outcome, Places, open_session
 from detent.config import TrustPolicy, component_groups
 from detent.models.script import parse_script
 from detent.models.scripted import ScriptedModel
-from detent.session import HookSession, Powers
+from detent.session import HookSession
+from detent.wiring import Powers
 from support import event
 
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"

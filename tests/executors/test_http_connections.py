@@ -79,7 +79,7 @@ def test_a_connection_that_breaks_is_no_answer(respond: Answer) -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc",
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Encoding: br\r\n\r\nabc",
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n" + gzip.compress(b"{}")[:10],
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n" + gzip.compress(b"{}", mtime=0)[:10],
         b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
         b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 2_000_000,
     ],
@@ -126,7 +126,7 @@ def test_an_answer_over_the_limit_is_not_read_further(respond: Answer) -> None:
 
 
 def test_unpacking_stops_at_the_limit() -> None:
-    packed = gzip.compress(b" " * 64 * 1024 * 1024, 1)
+    packed = gzip.compress(b" " * 64 * 1024 * 1024, 1, mtime=0)
     tracemalloc.start()
     try:
         with pytest.raises(BadAnswer):

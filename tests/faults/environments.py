@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from detent.outcome import Deny
-from detent.session import HookSession, Places, open_session
+from detent.session import HookSession, open_session
+from detent.wiring import Places
 from faults.hostile import DENY, NONE, SHORT, answer, says
 from faults.limits import at_most, mount
 from faults.world import NEXT, SIBLING, World, codes, command, word

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from detent.mcp_servers import McpServers, StdioServer
-from detent.session import Powers
+from detent.wiring import Powers
 from faults.hostile import DENY, LONG, NONE, SHORT
 from faults.world import SIBLING, World, codes, command, word
 

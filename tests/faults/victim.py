@@ -15,7 +15,8 @@ from pathlib import Path
 import detent.journal
 from detent.config.truststore import Record, TrustStore
 from detent.samples import sample
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 from faults.hostile import answer, says
 from faults.leftovers import MARK
 from faults.world import command

@@ -16,7 +16,8 @@ from typing import Any
 from detent.events import Event
 from detent.outcome import Allow, Ask, Block, Deny, Outcome
 from detent.samples import sample
-from detent.session import HookSession, Places, Powers, open_session
+from detent.session import HookSession, open_session
+from detent.wiring import Places, Powers
 from faults.hostile import ALLOW, DENY, NONE, answer, says
 from faults.leftovers import MARK, State, forget_peak, leftovers, marked, peak, resident, state
 

@@ -17,7 +17,7 @@ from detent.cases.read import read_cases
 from detent.cases.run import Runner
 from detent.cli import main as detent
 from detent.config.trust import TrustPolicy
-from detent.session import Places
+from detent.wiring import Places
 from detent.sources import Scope
 from detent.templates import Language, load_template, template_names
 from detent.templates.install import install

@@ -40,7 +40,8 @@ from detent.model import Model
 from detent.models import from_environment
 from detent.observers import Observer
 from detent.program import Hooks
-from detent.session import HookSession, Places, Powers, open_session
+from detent.session import HookSession, open_session
+from detent.wiring import Places, Powers
 
 
 class Parts(msgspec.Struct, frozen=True):

@@ -29,7 +29,8 @@ from detent.handlers import CommandHandler, Handler, Kind
 from detent.host import Host
 from detent.outcome import Deny, Outcome
 from detent.samples import sample
-from detent.session import Places, open_session
+from detent.session import open_session
+from detent.wiring import Places
 
 
 class State(enum.Enum):

@@ -12,7 +12,7 @@ from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event
 from detent.jsontext import parse_json
 from detent.samples import new_session_id, sample_fields, tool_input
-from detent.session import Places
+from detent.wiring import Places
 from detent.wire import decode_event, did_you_mean
 
 

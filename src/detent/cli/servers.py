@@ -10,7 +10,7 @@ from detent.cli.render import diagnostic_line
 from detent.cli.terminal import say
 from detent.errors import ConfigError
 from detent.mcp_servers import McpServers, ServerConfig, read_mcp_config
-from detent.session import Powers
+from detent.wiring import Powers
 from detent.sources import Scope, Source
 
 

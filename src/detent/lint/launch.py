@@ -13,7 +13,7 @@ from detent.config.files import read_bytes
 from detent.config.scripts import Reach
 from detent.handlers import CommandHandler, Handler
 from detent.lint.programs.blocks import Point, points
-from detent.lint.programs.ir import Branch, Call, Kind, Language, Leave, Place, Program, Stmt, Text, text
+from detent.lint.programs.ir import Branch, Call, Kind, Language, Leave, Place, Program, Stmt, Text, TooLong, text
 from detent.lint.programs.javascript import read_javascript
 from detent.lint.programs.python import read_python
 from detent.lint.programs.shell import read_shell
@@ -94,7 +94,10 @@ def launch(handler: Handler, reach: Reach) -> Launch:
         return Launch(None, tuple(_scripts([Point(call)], reach)))
     if handler.shell == "powershell":
         return Launch()
-    inline = read_shell(handler.command, known=known)
+    try:
+        inline = read_shell(handler.command, known=known)
+    except (TooLong, RecursionError):
+        return Launch()
     return Launch(inline, tuple(_scripts(list(points(inline.body)), reach)))
 
 
@@ -239,14 +242,17 @@ def read_file(path: str, language: Language) -> Program | None:
 def _read(path: str, language: Language, data: bytes, stamp: int) -> Program | None:  # noqa: ARG001 - part of the key
     if b"\0" in data:
         return None
-    source = data.decode("utf-8", "replace")
-    match language:
-        case Language.PYTHON:
-            return read_python(source.replace("\r\n", "\n"), path)
-        case Language.JAVASCRIPT:
-            return read_javascript(source, path)
-        case Language.SHELL:
-            return read_shell(source.replace("\r\n", "\n"), path)
+    source = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    try:
+        match language:
+            case Language.PYTHON:
+                return read_python(source, path)
+            case Language.JAVASCRIPT:
+                return read_javascript(source, path)
+            case Language.SHELL:
+                return read_shell(source, path)
+    except (TooLong, RecursionError):
+        return None
 
 
 def is_shell(interpreter: str) -> bool:

@@ -26,7 +26,8 @@ from detent.lint.subject import Hook, Subject
 from detent.outcome import Outcome, Run
 from detent.replies import Exited, Failed
 from detent.samples import sample, sample_fields, tool_names
-from detent.session import HookSession, Places, open_session
+from detent.session import HookSession, open_session
+from detent.wiring import Places
 from detent.wire import Output, PlainText, Unusable, encode_event, read_stdout
 
 #: Context from here on is close to the limit, and above it the model gets a preview.

@@ -7,9 +7,8 @@ import asyncio
 import signal
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import msgspec
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -29,7 +28,7 @@ _SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 KEYS = "/help · ctrl+o verbose"
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True):
+class Launch(NamedTuple):
     """What is known before anything heavy is imported."""
 
     args: argparse.Namespace

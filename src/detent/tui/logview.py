@@ -26,11 +26,13 @@ _KEPT = 1_000
 class _Row:
     """One item: its height, guessed until it was painted."""
 
-    __slots__ = ("height", "item", "strips")
+    __slots__ = ("height", "is_true", "item", "strips")
 
     def __init__(self, item: Item, height: int) -> None:
         self.item = item
         self.height = height
+        #: The height was counted, not guessed.
+        self.is_true = False
         self.strips: list[Strip] | None = None
 
 
@@ -108,51 +110,71 @@ class LogView(ScrollView, can_focus=False):
         row = self._rows[index]
         if row.strips is None:
             row.strips = self._paint(row.item, self._width)
+            row.is_true = True
             if row.height != len(row.strips):
                 row.height = len(row.strips)
                 self._valid = min(self._valid, index)
         return row.strips
 
-    def _settle(self) -> None:
+    def _settle(self, *, jumped: bool = False) -> None:
         """Paint what is in sight, so that its heights are true, and keep the place that somebody looks at."""
         if not self._width or not self.size.height:
             return
         if self.follows:
-            self._settle_end()
-            height = self._layout()[-1]
-            self.virtual_size = Size(self._width, height)
-            self.scroll_to(y=max(0, height - self.size.height), animate=False, force=True)
+            self._paint_up(len(self._rows), self.size.height)
+            top = self._layout()[-1] - self.size.height
         else:
-            self._settle_here()
-            self.virtual_size = Size(self._width, self._layout()[-1])
+            top = self._settle_here(jumped=jumped)
+        self.virtual_size = Size(self._width, self._layout()[-1])
+        self._go_to(max(0, top))
         self._let_go()
         self.refresh()
 
-    def _settle_end(self) -> None:
-        room = 2 * self.size.height
-        for index in range(len(self._rows) - 1, -1, -1):
-            room -= len(self._painted(index))
-            if room < 0:
-                return
-
-    def _settle_here(self) -> None:
-        top, height = self.scroll_offset.y, self.size.height
+    def _settle_here(self, *, jumped: bool) -> int:
+        """Paint around an item that stays where it is on the screen; return the line at the top of it."""
+        top = self.scroll_offset.y
+        if not self._rows:
+            return top
         starts = self._layout()
-        first = max(0, bisect_right(starts, top) - 1)
-        inside = top - starts[first] - (self._rows[first].height if first < len(self._rows) else 0)
-        guessed = first < len(self._rows) and self._rows[first].strips is None
-        room, index = 2 * height, first
-        while index < len(self._rows) and room > 0:
+        anchor = min(bisect_right(starts, top) - 1, len(self._rows) - 1)
+        if not jumped:
+            anchor = self._first_known(anchor, top)
+        above = starts[anchor] - top
+        self._paint_up(anchor, above)
+        self._paint_down(anchor, self.size.height - above)
+        return self._layout()[anchor] - above
+
+    def _first_known(self, first: int, top: int) -> int:
+        """Find the first item in sight whose height is true; a guessed one may move everything below it."""
+        starts, bottom = self._layout(), top + self.size.height
+        for index in range(first, len(self._rows)):
+            if starts[index] >= bottom:
+                break
+            if self._rows[index].is_true:
+                return index
+        return first
+
+    def _paint_up(self, before: int, room: int) -> None:
+        """Paint the items before one until so many lines are filled."""
+        for index in range(before - 1, -1, -1):
+            if room <= 0:
+                return
             room -= len(self._painted(index))
-            index += 1
-        if guessed:
-            # What was seen of the first item is its end; lines that it has more or less are above that.
-            starts = self._layout()
-            moved = starts[first] + self._rows[first].height + inside
-            if moved != top:
-                self.virtual_size = Size(self._width, starts[-1])
-                self.set_reactive(LogView.scroll_y, max(0, moved))
-                self.scroll_target_y = max(0, moved)
+
+    def _paint_down(self, first: int, room: int) -> None:
+        """Paint items from one on until so many lines are filled."""
+        for index in range(first, len(self._rows)):
+            if room <= 0:
+                return
+            room -= len(self._painted(index))
+
+    def _go_to(self, top: int) -> None:
+        """Move without being told of it."""
+        if top != self.scroll_offset.y:
+            self.set_reactive(LogView.scroll_y, float(top))
+            self.set_reactive(LogView.scroll_target_y, float(top))
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.position = top
 
     def _let_go(self) -> None:
         """Drop painted strips that are far away."""
@@ -167,8 +189,9 @@ class LogView(ScrollView, can_focus=False):
 
     def on_resize(self) -> None:
         """Break lines anew when the width changed."""
-        if self.scrollable_content_region.width != self._width:
-            self._width = self.scrollable_content_region.width
+        width = self.size.width - 1  # the last column is the scroll bar's, whether or not it is there
+        if width != self._width:
+            self._width = width
             self._reset()
         else:
             self._settle()
@@ -180,7 +203,7 @@ class LogView(ScrollView, can_focus=False):
             return
         self.follows = new_value >= self.max_scroll_y
         if not self.follows:
-            self._settle()
+            self._settle(jumped=abs(new_value - old_value) >= self.size.height)
 
     def render_line(self, y: int) -> Strip:
         """Give one line of what is in sight."""

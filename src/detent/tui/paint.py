@@ -36,7 +36,7 @@ class Painter:
 
     def paint(self, item: Item, width: int, cwd: str) -> list[Strip]:
         """Paint one item, with the blank line that sets it off."""
-        strips = list(self._item(item, max(width - 1, 10), cwd))
+        strips = list(self._item(item, max(width, 10), cwd))
         return [Strip.blank(0), *strips] if strips else []
 
     def _item(self, item: Item, width: int, cwd: str) -> Iterator[Strip]:

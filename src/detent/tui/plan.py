@@ -11,7 +11,7 @@ import msgspec
 from detent.agent.options import MODES, AgentOptions, ContinueLatest, NewSession, ResumeSession, Start
 from detent.config.trust import TrustPolicy
 from detent.errors import ConfigError
-from detent.session import Places
+from detent.wiring import Places
 
 #: What `--resume` without an id stands for.
 PICK = ""

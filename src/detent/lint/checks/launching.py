@@ -183,8 +183,11 @@ def _is_text(path: str) -> bool:
 
 
 def _without_returns(path: str) -> Fix:
-    with open(path, encoding="utf-8", errors="strict", newline="") as file:
-        text = file.read()
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return ()
     return tuple(Edit(path, match.start(), match.end(), "\n") for match in re.finditer("\r\n", text))
 
 

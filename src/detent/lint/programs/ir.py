@@ -22,6 +22,23 @@ class Language(enum.Enum):
     JAVASCRIPT = "JavaScript"
 
 
+class TooLong(Exception):
+    """A program takes more steps to read than any hook that somebody wrote by hand."""
+
+
+class Steps:
+    """Counts what is read, so that functions that call functions cannot grow without end."""
+
+    def __init__(self, left: int = 5_000) -> None:
+        self.left = left
+
+    def take(self) -> None:
+        """Count one statement; raise TooLong when there were too many."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooLong
+
+
 class Place(msgspec.Struct, frozen=True, order=True):
     """A position in a program's own text, from 1."""
 

@@ -25,6 +25,7 @@ from detent.lint.programs.ir import (
     Object,
     Place,
     Program,
+    Steps,
     Stmt,
     Test,
     Try,
@@ -94,6 +95,7 @@ class Reader:
         self.fields: list[FieldRead] = []
         self.includes = False
         self.effects: list[Stmt] = []
+        self.steps = Steps()
 
     def source(self, node: Node) -> str:
         """Give the text of a node."""
@@ -121,6 +123,7 @@ class Reader:
         for node in nodes:
             if not node.is_named:
                 continue
+            self.steps.take()
             made = self._with_effects(lambda node=node: self.statement(node))  # type: ignore[misc]
             found += made
             if leaves_always(tuple(made)) or node.type in _ENDS:

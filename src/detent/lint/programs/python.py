@@ -25,6 +25,7 @@ from detent.lint.programs.ir import (
     Object,
     Place,
     Program,
+    Steps,
     Stmt,
     Test,
     Text,
@@ -86,6 +87,7 @@ class Reader:
         self.includes = False
         #: What expressions do on the way: reading stdin, starting programs, calling functions.
         self.effects: list[Stmt] = []
+        self.steps = Steps()
 
     def place(self, node: ast.AST) -> Place:
         """Tell where a node begins."""
@@ -114,6 +116,7 @@ class Reader:
                 self.functions[node.name] = node
         found: list[Stmt] = []
         for node in nodes:
+            self.steps.take()
             made = self._with_effects(lambda node=node: self.statement(node))  # type: ignore[misc]
             found += made
             if leaves_always(tuple(made)) or isinstance(node, ast.Return | ast.Break | ast.Continue):

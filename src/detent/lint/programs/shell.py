@@ -28,6 +28,7 @@ from detent.lint.programs.ir import (
     Program,
     Stdin,
     Stmt,
+    Steps,
     Stream,
     Test,
     Text,
@@ -113,6 +114,10 @@ class Reader:
         self.errexit = False
         self.pipefail = False
         self.includes = False
+        self.steps = Steps()
+        #: What substitutions came to, as long as no variable changes; a word is looked at more than once.
+        self.substituted: dict[tuple[int, int], tuple[Text, list[Stmt]]] = {}
+        self.version = 0
 
     # ── small things ────────────────────────────────────────────────────────
 
@@ -145,6 +150,7 @@ class Reader:
         for index, node in enumerate(several):
             if not node.is_named or node.type == "comment":
                 continue
+            self.steps.take()
             made = self.statement(node)
             if index + 1 < len(several) and several[index + 1].type == "&":
                 made = [Within(self.place(node), Inner.BACKGROUND, tuple(made))]
@@ -200,6 +206,7 @@ class Reader:
         if body is None or name in self.inlining or len(self.inlining) >= _INLINED:
             return None
         outer = {key: self.variables.get(key) for key in [*"123456789", "@", "*"]}
+        self.version += 1
         for number in range(1, 10):
             self.variables[str(number)] = arguments[number - 1] if number <= len(arguments) else text("")
         self.variables["@"] = self.variables["*"] = text(*spaced(arguments))
@@ -208,6 +215,7 @@ class Reader:
             return self.block(body.children if body.type != "subshell" else [body])
         finally:
             self.inlining.pop()
+            self.version += 1
             for key, value in outer.items():
                 if value is None:
                     self.variables.pop(key, None)
@@ -216,13 +224,19 @@ class Reader:
 
     def _apart(self, nodes: Iterable[Node]) -> list[Stmt]:
         """Read something that changes no variable of ours."""
-        before = dict(self.variables)
+        before, version = dict(self.variables), self.version
         found = self.block(nodes)
-        self.variables = before
+        self.variables, self.version = before, version
         return found
 
     def substitution(self, node: Node) -> tuple[Text, list[Stmt]]:
         """Read `$( … )`: what it prints, and what happens in it."""
+        key = (node.start_byte, self.version)
+        if key not in self.substituted:
+            self.substituted[key] = self._substitution(node)
+        return self.substituted[key]
+
+    def _substitution(self, node: Node) -> tuple[Text, list[Stmt]]:
         body = tuple(self._apart(node.children))
         value = without_last_newline(printed(body))
         quiet = redirected(body, Stream.AWAY, Stream.ERR)
@@ -279,6 +293,7 @@ class Reader:
 
         def side(nodes: list[Node]) -> Block:
             self.variables = dict(start)
+            self.version += 1
             body = tuple(self.block(nodes))
             if not leaves_always(body):
                 ends.append(self.variables)
@@ -287,6 +302,7 @@ class Reader:
         made = tuple(Arm(test, side(nodes)) for test, nodes in arms)
         rest = side(otherwise)
         self.variables = joined(ends) if ends else start
+        self.version += 1
         return [*before, Branch(self.place(node), made, rest)]
 
     def pipeline(self, stages: Sequence[Node]) -> list[Stmt]:

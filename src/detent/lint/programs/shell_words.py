@@ -121,6 +121,7 @@ def assign(reader: Reader, node: Node) -> list[Stmt]:
         return []
     key = reader.source(name)
     reader.assigned.add(key)
+    reader.version += 1
     if value is None:
         reader.variables[key] = text("")
         return []
