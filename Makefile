@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance faults bench coverage coverage-map docs lock clean
+.PHONY: help install demo test lint types unit conformance faults fuzz bench coverage coverage-map docs lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -40,6 +40,15 @@ conformance: install  ## the conformance cases, through the command line
 faults: install       ## hostile hooks and environments: the whole table, a few minutes
 	@cd tests && ../$(BIN)/python -m faults
 
+.fuzz/.installed: requirements/dev.lock
+	$(PYTHON) -m venv .fuzz
+	-.fuzz/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.lock \
+		atheris==3.0.0 msgspec tree-sitter tree-sitter-bash ruamel.yaml && touch $@
+
+fuzz: install .fuzz/.installed  ## a million inputs for each reader of strange bytes, led by coverage; an hour or two
+	@cd tests && if test -e ../.fuzz/.installed; then PYTHONPATH=../src nice ../.fuzz/bin/python -m fuzz $(FUZZ); \
+		else nice ../$(BIN)/python -m fuzz $(FUZZ); fi
+
 coverage: install     ## branch coverage of the core
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q
@@ -59,4 +68,4 @@ lock:                 ## resolve requirements/dev.lock anew (needs uv)
 	uv pip compile --universal --quiet --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage* build dist
+	rm -rf $(VENV) .fuzz .pytest_cache .mypy_cache .ruff_cache .coverage* build dist

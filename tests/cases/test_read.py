@@ -129,7 +129,7 @@ def test_files_are_found_in_a_stable_order_and_once(tmp_path: Path) -> None:
 
 def test_an_unknown_tool_needs_its_own_input(tmp_path: Path) -> None:
     case = cases_of(tmp_path, "- {event: PreToolUse, tool: Teleport, input: {to: Mars}}")[0]
-    fields = payload(make_event(case, "/work", "/tmp/x"))
+    fields = payload(make_event(case, "/project", "/tmp/x"))
     assert (fields["tool_name"], fields["tool_input"]) == ("Teleport", {"to": "Mars"})
 
 
@@ -139,11 +139,11 @@ def test_events_are_complete_with_absolute_paths_and_filled_placeholders(tmp_pat
 - {event: PostToolUse, tool: Read, input: {file_path: /etc/passwd}, fields: {permission_mode: plan}}
 - {event: UserPromptSubmit, prompt: hi}
 """
-    write, read, prompt = (payload(make_event(case, "/work", "/tmp/x")) for case in cases_of(tmp_path, text))
-    assert write["tool_input"] == {"file_path": "/work/src/a.py", "content": "/work"}
+    write, read, prompt = (payload(make_event(case, "/project", "/tmp/x")) for case in cases_of(tmp_path, text))
+    assert write["tool_input"] == {"file_path": "/project/src/a.py", "content": "/project"}
     assert (read["tool_input"]["file_path"], read["permission_mode"]) == ("/etc/passwd", "plan")
     assert prompt["prompt"] == "hi"
-    assert {fields["cwd"] for fields in (write, read, prompt)} == {"/work"}
+    assert {fields["cwd"] for fields in (write, read, prompt)} == {"/project"}
     assert len({fields["session_id"] for fields in (write, read, prompt)}) == 3
 
 
@@ -152,13 +152,13 @@ TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
 
 @given(st.recursive(TEXTS | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))
 def test_filling_in_leaves_everything_else_alone(value: object) -> None:
-    filled = fill(value, "/work")
+    filled = fill(value, "/project")
     assert filled == value or "{project}" in repr(value)
 
 
 @given(st.dictionaries(st.sampled_from(["file_path", "path", "command", "pattern"]), TEXTS))
 def test_absolute_paths_stay_and_only_paths_change(tool_input: dict[str, str]) -> None:
-    done = absolute(tool_input, "/work")
+    done = absolute(tool_input, "/project")
     assert absolute(done, "/elsewhere") == done
     assert all(done[key] == tool_input[key] for key in ("command", "pattern") if key in tool_input)
 

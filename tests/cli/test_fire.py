@@ -36,10 +36,10 @@ def says(value: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("tool", [*tool_names(), "mcp__tracker__search"])
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"])
 def test_every_tool_has_a_sample_on_every_tool_event(event: str, tool: str) -> None:
-    common = {"session_id": "s", "transcript_path": "/t", "cwd": "/work", "hook_event_name": event}
-    fields = payload(decode_event({**common, **sample_fields(event, "/work", tool)}))
+    common = {"session_id": "s", "transcript_path": "/t", "cwd": "/project", "hook_event_name": event}
+    fields = payload(decode_event({**common, **sample_fields(event, "/project", tool)}))
     assert fields["tool_name"] == tool
-    assert all(str(value).startswith("/work/") for key, value in fields["tool_input"].items() if "path" in key)
+    assert all(str(value).startswith("/project/") for key, value in fields["tool_input"].items() if "path" in key)
     assert ("mcp_server" in fields) == tool.startswith("mcp__")
     assert ("tool_response" in fields) == (event == "PostToolUse")
 
@@ -48,14 +48,14 @@ def test_every_tool_has_a_sample_on_every_tool_event(event: str, tool: str) -> N
 def test_a_sample_takes_the_value_of_the_matcher(event: str) -> None:
     rules = CATALOGUE[event].rules
     for value in rules.values:
-        assert sample_fields(event, "/work", value)[str(rules.target)] == value
+        assert sample_fields(event, "/project", value)[str(rules.target)] == value
 
 
 def test_a_sample_that_is_not_there_says_which_are(shell: Shell) -> None:
     with pytest.raises(InvalidEvent, match=r"`Wriet` .*Did you mean `Write`"):
-        sample_fields("PreToolUse", "/work", "Wriet")
+        sample_fields("PreToolUse", "/project", "Wriet")
     with pytest.raises(InvalidEvent, match="no matcher"):
-        sample_fields("Stop", "/work", "Write")
+        sample_fields("Stop", "/project", "Write")
     done = shell("fire", "PreToolUse", "--sample", "Wriet")
     assert (done.returncode, "mcp__server__tool" in done.stderr) == (1, True)
     alone = shell("fire", "--sample", "Write")

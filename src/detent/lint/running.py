@@ -27,8 +27,8 @@ from detent.outcome import Outcome, Run
 from detent.replies import Exited, Failed
 from detent.samples import sample, sample_fields, tool_names
 from detent.session import HookSession, open_session
-from detent.wiring import Places
 from detent.wire import Output, PlainText, Unusable, encode_event, read_stdout
+from detent.wiring import Places
 
 #: Context from here on is close to the limit, and above it the model gets a preview.
 _LONG, _TOO_LONG = 8_000, 10_000
