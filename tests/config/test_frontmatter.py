@@ -1,5 +1,6 @@
 import builtins
 import contextlib
+import time
 from typing import Any
 
 import pytest
@@ -237,3 +238,25 @@ def test_components_of_project_user_and_plugins_are_found(world: World) -> None:
 
 def test_a_folder_without_components_has_none(world: World) -> None:
     assert find_components(str(world.root / "nowhere")) == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        ("a: " + "[" * 1000, "nested too deeply."),
+        ("a: " + "{b: " * 1000, "nested too deeply."),
+        ("".join(f"k{number}: v\n" for number in range(10_000)), "characters, and more than"),
+    ],
+)
+def test_a_head_that_would_take_long_is_refused_at_once(world: World, head: str, problem: str) -> None:
+    path = world.write("project/.claude/skills/slow/SKILL.md", f"---\n{head}\n---\nbody")
+    started = time.process_time()
+    read = read_frontmatter(str(path))
+    assert time.process_time() - started < 0.5
+    assert [problem in note.message for note in read.diagnostics] == [True]
+    assert (read.data, read.body) == ({}, "body")
+
+
+def test_a_doubtful_head_warns_nobody(world: World) -> None:
+    path = world.write("project/.claude/skills/odd/SKILL.md", "---\na: &x 1\nb: &x 2\nc: *x\n---\n")
+    assert read_frontmatter(str(path)).data == {"a": 1, "b": 2, "c": 2}

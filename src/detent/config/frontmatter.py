@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from detent.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _MAX_BYTES = 1024 * 1024
+#: YAML is slow to read: a project must not hold a session up by a head that nobody would write.
+_MAX_HEAD = 32 * 1024
 #: YAML aliases can make a short text huge; nobody writes that many values.
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 100
@@ -61,6 +64,8 @@ def read_frontmatter(path: str, source: Source | None = None) -> Frontmatter:
         return Frontmatter({}, text)
     body = text[head.end() :]
     try:
+        if len(head[1]) > _MAX_HEAD:
+            raise InvalidYaml(1, f"the head has {len(head[1]):,} characters, and more than {_MAX_HEAD:,} are not read.")
         tree = parse_yaml(head[1], first_line=2)
     except MissingExtra as error:
         return Frontmatter({}, body, (_finding(source, 1, f"{error}. Until then its fields and hooks do not count."),))
@@ -138,9 +143,13 @@ def parse_yaml(text: str, first_line: int = 1) -> Tree:
         from ruamel.yaml.error import YAMLError
     except ImportError:
         raise MissingExtra("Reading the head of a skill or agent", "yaml") from None
+    if _flow_depth(text) > _MAX_DEPTH:
+        raise InvalidYaml(first_line, "nested too deeply.")
     yaml = YAML(typ="safe", pure=True)
     try:
-        node = yaml.compose(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # somebody's doubtful YAML is no mistake of the program that reads it
+            node = yaml.compose(text)
         if node is None:
             return Tree(None, (0,), 0)
         builder = _Builder(yaml.constructor, text, first_line)
@@ -152,6 +161,15 @@ def parse_yaml(text: str, first_line: int = 1) -> Tree:
         raise InvalidYaml((mark.line if mark else 0) + first_line, f"not valid YAML: {problem}.") from None
     except RecursionError:
         raise InvalidYaml(first_line, "nested too deeply.") from None
+
+
+def _flow_depth(text: str) -> int:
+    """Count open brackets, those in quotes too: the library takes seconds to find out that there are too many."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[][{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Builder:
