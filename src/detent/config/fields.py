@@ -68,7 +68,8 @@ def suggestion(word: str, known: Iterable[str]) -> str | None:
     folded = {name.lower().replace("_", ""): name for name in names}
     if found := folded.get(word.lower().replace("_", "").replace("-", "")):
         return found
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    # A long word is no typing mistake, and comparing it would take its time.
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6) if len(word) <= 64 else []
     return close[0] if close else None
 
 

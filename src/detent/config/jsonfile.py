@@ -105,10 +105,14 @@ def parse_json(data: bytes | str) -> Tree | Broken:
     return _Scanner(text).run()
 
 
+#: A longer file takes seconds to read with its lines, and a project must not hold a session up by one.
+MAX_SETTINGS = 1024 * 1024
+
+
 def read_tree(path: str, source: Source) -> tuple[Tree | None, list[Diagnostic]]:
     """Read a file; no tree when it is absent, which is no fault, or cannot be read, which is reported."""
     try:
-        parsed = parse_json(read_bytes(path))
+        parsed = parse_json(read_bytes(path, MAX_SETTINGS))
     except FileNotFoundError:
         return None, []
     except Unreadable as error:
