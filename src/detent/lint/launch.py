@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -209,12 +210,20 @@ def _operand(words: Sequence[Text]) -> str | None:
     return None
 
 
-def _first_line(path: str) -> str:
+def head(path: str, size: int = 1024) -> bytes:
+    """Read the first bytes of a regular file; nothing of anything else, and never wait for a FIFO."""
     try:
-        with open(path, "rb") as file:
-            return file.readline(256).decode("utf-8", "replace").rstrip("\n")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return ""
+        return b""
+    try:
+        return os.read(descriptor, size) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)
+
+
+def _first_line(path: str) -> str:
+    return head(path, 256).split(b"\n", 1)[0].decode("utf-8", "replace")
 
 
 def _language(interpreter: str, shebang: str | None, path: str) -> Language | None:

@@ -12,7 +12,7 @@ from detent.lint.checks.syntax import check_syntax
 from detent.lint.edits import replace_value
 from detent.lint.found import finding
 from detent.lint.guards import REFUSING, calls_of
-from detent.lint.launch import Script
+from detent.lint.launch import Script, head
 from detent.lint.model import Edit, Executable, Finding, Fix, Position
 from detent.lint.programs.ir import Program
 from detent.lint.subject import Hook, Subject
@@ -178,8 +178,7 @@ def _shebang(hook: Hook, script: Script) -> Iterator[Finding]:
 
 
 def _is_text(path: str) -> bool:
-    with open(path, "rb") as file:
-        return b"\0" not in file.read(1024)
+    return b"\0" not in head(path)
 
 
 def _without_returns(path: str) -> Fix:

@@ -87,7 +87,7 @@ _REGEX_CHARACTERS = re.compile(r"[\\^$*+?\[\]{}()|]")
 
 def check_reading(subject: Subject) -> Iterator[Finding]:
     """Look at what each program reads and how it compares."""
-    settings = {name for document in subject.documents for name in document.value.get("env", {}) or {}}
+    settings = {name for document in subject.documents if document.declared for name in document.declared.env}
     for hook in subject.commands:
         for program in hook.programs:
             yield from _phantoms(hook, program, settings)

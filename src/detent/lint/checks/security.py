@@ -16,6 +16,7 @@ from detent.lint.guards import (
     tool_guards,
     waits,
 )
+from detent.lint.launch import head
 from detent.lint.model import Finding
 from detent.lint.programs.blocks import Point, flat
 from detent.lint.programs.ir import Call, Program, Stdin
@@ -23,6 +24,8 @@ from detent.lint.subject import Document, Hook, Subject
 from detent.matchers import NO_MATCH
 from detent.sources import Scope
 
+#: How programs of Linux, macOS and Windows begin.
+_COMPILED = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe", b"MZ")
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "python", "python3", "node", "perl", "ruby"])
 _SECRET = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|ghp_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|glpat-[\w-]{16,}"
@@ -148,21 +151,7 @@ def _binaries(hook: Hook) -> Iterator[Finding]:
 
 
 def _is_binary(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) in (
-                b"\x7fELF",
-                b"\xcf\xfa\xed\xfe",
-                b"\xca\xfe\xba\xbe",
-                b"\xfe\xed\xfa\xcf",
-            ) or _is_exe(path)
-    except OSError:
-        return False
-
-
-def _is_exe(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == b"MZ"
+    return head(path, 4).startswith(_COMPILED)
 
 
 # ── configuration ───────────────────────────────────────────────────────────
