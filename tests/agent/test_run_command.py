@@ -96,6 +96,22 @@ def test_no_prompt_is_an_error(place: Place) -> None:
     assert "no prompt" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--permission-prompt-tool", "stdio"), "needs --input-format stream-json"),
+        (("--input-format", "stream-json", "--output-format", "text"), "needs --output-format stream-json"),
+        (("--settings", "none.json"), "none.json"),
+        (("--agents", "[]"), "--agents"),
+        (("--mcp-config", "none.json"), "none.json"),
+    ],
+)
+def test_flags_that_cannot_be_carried_out_are_refused(place: Place, flags: tuple[str, ...], said: str) -> None:
+    ran = place.run(DONE, *flags)
+    assert ran.code == 1
+    assert said in ran.stderr
+
+
 @pytest.mark.req("R-266")
 def test_a_blocked_prompt_ends_with_status_0(place: Place) -> None:
     place.hook("UserPromptSubmit", "echo NOT-THIS >&2; exit 2")

@@ -103,6 +103,8 @@ class Console:
         self.person = Person()
         if args.input_format == "stream-json":
             self.control = self._listening(args.permission_prompt_tool)
+        elif args.permission_prompt_tool is not None:
+            raise ConfigError("--permission-prompt-tool needs --input-format stream-json: nobody else could be asked")
 
     def _listening(self, asks: str | None) -> Control:
         if not isinstance(self._output, StreamOutput):
