@@ -8,11 +8,14 @@ from collections.abc import Iterable
 from typing import TextIO
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Characters that turn the direction of text around or break lines, so that it reads as something else than it is.
+_TURNING = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def harmless(text: str) -> str:
-    """Show control characters as pictures, so that a hook's output cannot move the user's cursor."""
-    return _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
+    """Show control characters as pictures, so that a hook's output cannot move the user's cursor or fool the eye."""
+    text = _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
+    return text if text.isascii() else _TURNING.sub("\ufffd", text)
 
 
 class Style:

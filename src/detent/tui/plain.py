@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from detent._version import __version__
 from detent.agent.options import ResumeSession
 from detent.agent.session import Question, Reply
 from detent.cli.terminal import harmless, say
@@ -24,7 +25,7 @@ from detent.tui.firings import firing_lines
 from detent.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
 from detent.tui.plan import Plan, read_plan
 from detent.tui.questions import question_lines
-from detent.tui.words import Line, banner_lines, call_argument, flat, quiet_line, result_lines
+from detent.tui.words import Line, call_argument, flat, quiet_line, result_lines
 
 _REMARKS = {Level.INFO: "Note", Level.WARNING: "Warning", Level.ERROR: "Error"}
 
@@ -205,8 +206,8 @@ def settled(items: Sequence[Item], place: int, *, busy: bool) -> bool:
             return state is not CallState.RUNNING
         case Prompt() | Hooked():
             return not (busy and is_last)
-        case Banner(model=model):
-            return bool(model)
+        case Banner(hooks=hooks):
+            return bool(hooks)
         case _:
             return True
 
@@ -214,8 +215,9 @@ def settled(items: Sequence[Item], place: int, *, busy: bool) -> bool:
 def lines_of(item: Item, cwd: str) -> Iterator[Line]:
     """Write an item in words; what only the verbose view shows is left out."""
     match item:
-        case Banner():
-            yield from banner_lines(item, "")
+        case Banner(model=model, hooks=hooks):
+            yield (("", f"Detent {__version__}, model {flat(model)}, in {flat(item.cwd)}"),)
+            yield (("", hooks),)
         case Prompt(text=text, firings=firings):
             yield (("", f"You: {harmless(text)}"),)
             yield from _hooks(quiet_line(firings))
