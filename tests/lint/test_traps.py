@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from projects import check, write
 
+from detent.diagnostics import Severity
 from detent.lint import Finding
 from detent.lint.catalogue.samples import (
     HOOKS,
@@ -254,6 +255,10 @@ def test_both_outcomes_are_told_where_they_differ(tmp_path: Path) -> None:
     flat = found_in(conf({"PreToolUse": [{"type": "command", "command": "x"}]}), tmp_path / "a")["HK103"].what
     assert "Claude Code leaves out the whole file" in flat
     assert "Detent only the entry (D2)" in flat
+    lifted = found_in(conf({"Stop": [{"command": "x"}]}), tmp_path / "c")["HK103"]
+    assert lifted.severity is Severity.ERROR
+    assert "Claude Code drops it" in lifted.what
+    assert "Detent takes it" in lifted.what
     request = script("guard.sh", bash("echo 'Blocked.' >&2\nexit 2\n"), event="PermissionRequest")
     what = found_in(request, tmp_path / "b")["HK601"].what
     assert "Claude Code ignores exit 2" in what

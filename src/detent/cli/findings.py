@@ -11,7 +11,7 @@ from typing import Any
 from detent._version import __version__
 from detent.cli.terminal import Style, harmless
 from detent.diagnostics import Severity
-from detent.lint import RULES, Finding
+from detent.lint import RULES, Finding, Subject
 
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -24,7 +24,7 @@ def shown(path: str, cwd: str) -> str:
     return os.path.relpath(path, cwd) if path.startswith(cwd.rstrip(os.sep) + os.sep) else path
 
 
-def text_lines(findings: Sequence[Finding], cwd: str, style: Style) -> Iterator[str]:
+def text_lines(findings: Sequence[Finding], subject: Subject, cwd: str, style: Style) -> Iterator[str]:
     """Tell each finding: where, which rule, what happens, why it matters, what to write."""
     for found in findings:
         rule = RULES[found.rule]
@@ -33,7 +33,7 @@ def text_lines(findings: Sequence[Finding], cwd: str, style: Style) -> Iterator[
         for label, words in (("", found.what), ("why", rule.why), ("write", found.write)):
             yield from _paragraph(label, harmless(words), style)
         yield ""
-    yield _summary(findings, style)
+    yield _summary(findings, subject, style)
 
 
 def _coloured(severity: Severity, style: Style) -> str:
@@ -48,9 +48,13 @@ def _paragraph(label: str, words: str, style: Style) -> Iterator[str]:
         yield "  " + (style.dim(line) if label == "why" else line)
 
 
-def _summary(findings: Sequence[Finding], style: Style) -> str:
+def _summary(findings: Sequence[Finding], subject: Subject, style: Style) -> str:
+    hooks, files = len(subject.hooks), len(subject.documents)
+    looked = f"{hooks} hook{'s' if hooks != 1 else ''} in {files} file{'s' if files != 1 else ''}"
+    if not files:
+        return "Nothing to check: no settings, plugin, skill or agent with hooks was found."
     if not findings:
-        return style.good("No findings.")
+        return style.good(f"No findings: {looked}.")
     counts = [(severity, sum(found.severity is severity for found in findings)) for severity in Severity]
     words = [f"{count} {severity.value}{'s' if count != 1 else ''}" for severity, count in counts if count]
     fixable = sum(bool(found.fix) for found in findings)

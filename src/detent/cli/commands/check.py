@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
         subject, found = _mend(args, wanted, options, selection, (subject, found), around)
-    _print(found, args.format)
+    _print(found, subject, args.format)
     serious = any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found)
     return FOUND if serious else CLEAN
 
@@ -123,7 +123,7 @@ def _show(made: Sequence[Change], cwd: str) -> None:
     say([harmless(line) for change in made for line in change.diff(shown(change.path, cwd)).splitlines()], sys.stderr)
 
 
-def _print(found: Sequence[Finding], form: str) -> None:
+def _print(found: Sequence[Finding], subject: Subject, form: str) -> None:
     cwd = os.getcwd()
     match form:
         case "json":
@@ -133,4 +133,4 @@ def _print(found: Sequence[Finding], form: str) -> None:
         case "github":
             say(github_lines(found, cwd), sys.stdout)
         case _:
-            say(text_lines(found, cwd, Style.of(sys.stdout)), sys.stdout)
+            say(text_lines(found, subject, cwd, Style.of(sys.stdout)), sys.stdout)

@@ -74,6 +74,25 @@ _BUILTINS = frozenset(
         "wait",
     ]
 )
+#: Programs of one system only; that they are missing on another says nothing.
+_OTHER_SYSTEMS = frozenset(
+    [
+        "osascript",
+        "afplay",
+        "say",
+        "terminal-notifier",
+        "pbcopy",
+        "notify-send",
+        "paplay",
+        "aplay",
+        "xdg-open",
+        "powershell",
+        "pwsh",
+        "cmd",
+        "wsl",
+        "cygpath",
+    ]
+)
 _MACHINE = re.compile(r"(?:/home/(?!\$)[\w.-]+|/Users/(?!\$|Shared)[\w.-]+|[A-Za-z]:\\+Users\\+[\w.-]+)(?=[/\\])")
 
 
@@ -267,7 +286,7 @@ def _programs_missing(hook: Hook) -> Iterator[Finding]:
     elif hook.launch.inline is not None:
         names = list(_required(hook.launch.inline))
     for name in dict.fromkeys(names):
-        if name not in _BUILTINS and not _on_path(hook, name):
+        if name not in _BUILTINS and name not in _OTHER_SYSTEMS and not _on_path(hook, name):
             what = (
                 f"`{name}` is not on the PATH of this machine: exit 127, a non-blocking error, so the hook is "
                 "silently off."

@@ -59,14 +59,14 @@ def _text(document: Document) -> Iterator[Finding]:
     broken = isinstance(document.parsed, Broken)
     for fault in document.parsed.faults:
         at = Position(document.path, fault.line, fault.column)
-        if broken:
-            what = (
-                f"{fault.message} The whole file is left out, hooks, permissions and all; in a headless run silently."
-            )
+        said = f"{fault.message[:1].upper()}{fault.message[1:]}"
+        if broken and document.role is Role.COMPONENT:
+            yield finding("HK111", at, f"{said} The hooks in this head do not count.", "A head that is valid YAML.")
+        elif broken:
+            what = f"{said} The whole file is left out, hooks, permissions and all; in a headless run silently."
             yield finding("HK111", at, what, "Strict JSON: no comments, no trailing commas, quoted keys.")
         else:
-            what = f"{fault.message[:1].upper()}{fault.message[1:]}"
-            yield finding("HK111", at, what, "Join both into one key.", severity=Severity.WARNING)
+            yield finding("HK111", at, said, "Both joined under one key.", severity=Severity.WARNING)
 
 
 def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
@@ -76,9 +76,13 @@ def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
         return
     path = pointer_path(diagnostic.source.pointer)
     at = document.place(path)
-    said = _unknown_event(path) if rule == "HK101" else diagnostic.message
-    what = f"{said[:1].upper()}{said[1:]} {_consequence(document, rule, path)}".strip()
-    severity = Severity.INFO if diagnostic.severity is Severity.INFO else None
+    lifted = rule == "HK103" and diagnostic.severity is Severity.INFO
+    if lifted:
+        what = "A flat entry: Claude Code drops it without a word; Detent takes it for a group with one command."
+    else:
+        said = _unknown_event(path) if rule == "HK101" else diagnostic.message
+        what = f"{said[:1].upper()}{said[1:]} {_consequence(document, rule, path)}".strip()
+    severity = Severity.INFO if diagnostic.severity is Severity.INFO and not lifted else None
     yield finding(rule, at, what, _way_out(rule), severity=severity, fix=_fix(document, rule, path))
 
 
