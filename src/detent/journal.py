@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import re
 import time
@@ -24,8 +25,7 @@ ROTATE_AT = 8 * 1024 * 1024
 KEEP = 4
 
 #: Words that look like credentials, wherever they stand. Every repetition is bounded, so that no text takes long.
-_SECRETS = re.compile(
-    r"""(?ix)
+_SECRETS = r"""(?ix)
     (?P<kept>
         \b(?:authorization|bearer)\b["']?[:=\s]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
       | (?<![\w-])[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api[-_]?key|access[-_]?key|credentials?)[\w-]{0,40}
@@ -41,15 +41,19 @@ _SECRETS = re.compile(
     | \beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{0,4000}
     | -----BEGIN[ A-Z]{0,40}PRIVATE[ ]KEY-----(?s:.){0,8000}?(?:-----END[ A-Z]{0,40}-----|\Z)
     """
-)
 _REASON = 500
 #: So much of a text is looked at before it is cut: a credential that begins in what is kept ends in here.
 _LOOKED_AT = 8192
 
 
+@functools.cache
+def _secrets() -> re.Pattern[str]:
+    return re.compile(_SECRETS)  # on first use: more than a millisecond of every start
+
+
 def redact(text: str) -> str:
     """Replace what looks like a credential."""
-    return _SECRETS.sub(lambda found: (found["kept"] or "") + "[redacted]", text)
+    return _secrets().sub(lambda found: (found["kept"] or "") + "[redacted]", text)
 
 
 def state_dir(env: Mapping[str, str]) -> str:

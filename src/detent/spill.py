@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 
 import msgspec
@@ -63,7 +62,7 @@ def _preview(text: str) -> str:
 def _save(text: str, event: Event) -> str:
     folder = session_folder(event) + "/tool-results"
     make_folder(folder)
-    path = f"{folder}/hook-{secrets.token_hex(8)}.txt"
+    path = f"{folder}/hook-{os.urandom(8).hex()}.txt"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "w", encoding="utf-8", errors="replace") as file:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shlex
-import tempfile
 from collections.abc import Callable, Mapping
 
 from detent.background import Background, async_request
@@ -55,7 +53,7 @@ class CommandExecutor:
         #: A hook that starts hooks of its own hands its mark down, and takes them with it when it is ended.
         outer = self._base.get(RUN_VARIABLE, "")
         inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
-        self._run_prefix = f"{inherited}{secrets.token_hex(4)}."
+        self._run_prefix = f"{inherited}{os.urandom(4).hex()}."
 
     async def __call__(self, job: Job) -> Reply:
         """Run the hook to its end, or until it asks for the background."""
@@ -133,6 +131,8 @@ class CommandExecutor:
         for folder in (event.cwd, self._host.project_dir, self._host.home):
             if folder and os.path.isdir(folder):
                 return folder
+        import tempfile  # two milliseconds that hardly any firing needs
+
         return tempfile.gettempdir()
 
 
