@@ -106,6 +106,12 @@ def test_exit_2_json_cannot_lift_the_block_but_gives_its_own_reason_and_context(
     assert verdict("PreToolUse", 2, {"decision": "block", "reason": "old"}, "err").decision == Deny("old")
 
 
+@pytest.mark.req("R-269", "R-255")
+@pytest.mark.parametrize("answer", [{"decision": "block"}, {"decision": "block", "reason": ""}])
+def test_a_stop_block_without_a_reason_goes_on_with_a_default_text(answer: dict[str, Any]) -> None:
+    assert verdict("Stop", 0, answer).decision == Block("Blocked by hook")
+
+
 def test_exit_2_with_an_invalid_answer_blocks_with_stderr() -> None:
     assert verdict("PreToolUse", 2, specific("PreToolUse", permissionDecision=7), "err").decision == Deny(
         "[guard.sh]: err"

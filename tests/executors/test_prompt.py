@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from detent import Hooks, Places, Powers, open_session
 from detent.engine import HookEngine
 from detent.events import CATALOGUE
 from detent.executors._question import fill
@@ -19,12 +22,13 @@ from detent.handlers import Kind, MatcherGroup, PromptHandler
 from detent.hookset import HookSet
 from detent.host import Host
 from detent.interpret import interpret
-from detent.model import Model
+from detent.model import Model, Request, Response
 from detent.models import from_environment, prefetch
 from detent.models.script import parse_script
 from detent.models.scripted import ScriptedModel
 from detent.outcome import NO_OPINION, Block, Deny, Ending, Outcome, Stop, Verdict
 from detent.replies import Failed, Failure, Judged, Reply, Spent, TimedOut
+from detent.samples import sample
 from detent.sources import Scope, Source
 from detent.wire import encode_event
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly
@@ -411,3 +415,43 @@ def test_one_hook_is_one_call_through_the_engine() -> None:
         outcome = fire(server.env, handler(), "PreToolUse")
     assert outcome.decision == Deny(TEXT)
     assert len(server.requests) == 1
+
+
+@pytest.mark.req("R-135", "R-030")
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_prompt_hooks_run_on_the_events_that_support_them(name: str, tmp_path: Path) -> None:
+    """One run for each event: thirteen ask the model, the others report an error and ask nobody."""
+    asked: list[Request] = []
+
+    class Recording(ScriptedModel):
+        async def complete(self, request: Request) -> Response:
+            asked.append(request)
+            return await super().complete(request)
+
+    script = parse_script({"routes": [{"name": "p", "match": ".", "turns": [[{"text": '{"ok": true}'}]]}]})
+    hooks = Hooks()
+    hooks.add(name, PromptHandler(source=Source(Scope.PROGRAM), prompt="fine?"))
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "DETENT_MANAGED_SETTINGS": str(tmp_path / "none")}
+
+    async def main() -> Outcome:
+        powers = Powers(model=Recording(script), messages=list)
+        async with open_session(Places(project=str(tmp_path), env=env), hooks=hooks, powers=powers) as session:
+            return await session.fire(sample(name, cwd=str(tmp_path)))
+
+    outcome = asyncio.run(main())
+    supported = name in {
+        "PermissionDenied",
+        "PermissionRequest",
+        "PostToolBatch",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreToolUse",
+        "Stop",
+        "SubagentStop",
+        "TaskCompleted",
+        "TaskCreated",
+        "TeammateIdle",
+        "UserPromptExpansion",
+        "UserPromptSubmit",
+    }
+    assert (len(asked), outcome.errors) == ((1, 0) if supported else (0, 1))
