@@ -487,11 +487,17 @@ def test_a_callbacks_timeout_blocks_three_events(name: str) -> None:
 
 @pytest.mark.req("R-217", "R-287")
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("why", list(Failure))
+@pytest.mark.parametrize("why", [why for why in Failure if why is not Failure.GUARD])
 def test_a_failure_decides_nothing_unless_the_event_fails(name: str, why: Failure) -> None:
     v = interpret(Failed(why, "broken"), command(), event(name))
     assert refused(v) == (CATALOGUE[name].rules.exit_2 is Exit2.FAIL)
     assert v.error == "broken" or "broken" in str(v.decision)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_guard_that_changed_refuses_where_failing_closed_does(name: str) -> None:
+    closed = interpret(Failed(Failure.LAUNCH, "broken"), failing_closed(), event(name))
+    assert refused(interpret(Failed(Failure.GUARD, "broken"), command(), event(name))) == refused(closed)
 
 
 FAILURES = [

@@ -114,6 +114,11 @@ class HookEngine:
             return SkipReason.INACTIVE, f"it holds inside the agent `{component.name}` only"
         if handler.once and str(handler.source) in self._spent:
             return SkipReason.ONCE, "it ran successfully before"
+        held = self._held(handler, event)
+        # A guard that fails closed is not passed over when it was changed: it is let through to fail.
+        return None if held is not None and held[0] is SkipReason.GUARD_CHANGED else held
+
+    def _held(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
         return self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
 
     # ── run ─────────────────────────────────────────────────────────────────
@@ -166,6 +171,10 @@ class HookEngine:
     async def _execute(self, job: Job) -> Reply:
         """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
         handler, rules = job.handler, job.event.rules
+        held = self._held(handler, job.event)
+        if held is not None:  # a layer before this one may have taken its time
+            why = Failure.GUARD if held[0] is SkipReason.GUARD_CHANGED else Failure.CHANGED
+            return Failed(why, f"it does not run: {held[1]}")
         executor = self.executors.get(handler.kind)
         if not supports(rules, handler.kind):
             return Failed(Failure.UNSUPPORTED, f"{handler.kind.value} handlers are not supported on this event")

@@ -31,7 +31,7 @@ def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
     exit 0 is a success whose stdout is read; exit 2 refuses, whatever the JSON says, and JSON that refuses itself
     gives the reason; on every other status valid JSON is obeyed and anything else is a non-blocking error;
     an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
-    handler or `onFailure: block` says that it refuses.
+    handler or `onFailure: block` says that it refuses; so does a guard that was trusted to fail closed and changed.
     """
     verdict = _meaning(reply, handler, event)
     notes = reply.notes if isinstance(reply, (Exited, Answered, Failed)) else ()  # a tuple is faster than a union
@@ -317,6 +317,8 @@ _FAILURE_CODES = {
     Failure.UNSUPPORTED: "unsupported-kind",
     Failure.FORBIDDEN: "http-forbidden",
     Failure.INTERRUPTED: "interrupted",
+    Failure.CHANGED: "changed-since-trusted",
+    Failure.GUARD: "changed-since-trusted",
 }
 
 
@@ -324,6 +326,8 @@ def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
     ending = Ending.CANCELLED if reply.why is Failure.INTERRUPTED else Ending.ERROR
     if event.rules.exit_2 is Exit2.FAIL:
         return refuse(event.rules, f"[{handler.label}]: {reply.message}")
+    if reply.why is Failure.GUARD:  # as it stood when it was trusted, whatever its entry says now
+        handler = msgspec.structs.replace(handler, on_failure=OnFailure.BLOCK)
     code = _FAILURE_CODES[reply.why]
     if isinstance(handler, McpToolHandler) and code in ("http-failed", "callback-failed"):
         code = "mcp-failed"

@@ -152,6 +152,8 @@ class SkipReason(enum.Enum):
     CONDITION_ON_EVENT = "if on this event"
     UNTRUSTED = "untrusted"
     CHANGED = "changed since trusted"
+    #: Told by a gate alone: the event is refused, since the hook was trusted to fail closed.
+    GUARD_CHANGED = "guard changed since trusted"
     DISABLED = "hooks disabled"
     MANAGED_ONLY = "managed hooks only"
     DUPLICATE = "duplicate"

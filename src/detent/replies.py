@@ -74,6 +74,8 @@ class Failure(enum.Enum):
     UNSUPPORTED = "is not supported here"
     FORBIDDEN = "is not allowed"
     INTERRUPTED = "was interrupted"
+    CHANGED = "changed since it was trusted"
+    GUARD = "was trusted to fail closed and changed since"
 
 
 class Failed(msgspec.Struct, frozen=True):

@@ -91,9 +91,7 @@ class HookSession:
                 text = f"{path} changed; a ConfigChange hook keeps the change from being applied"
                 self.notices.append(Diagnostic("reload-kept", text, None, Severity.INFO))
                 return
-        self.notices.append(
-            Diagnostic("reloaded", f"{', '.join(changed)} changed; hooks reloaded", None, Severity.INFO)
-        )
+        self.notices.append(_reloaded(changed, self.loaded, new))
         self.notices += [diagnostic for diagnostic in new.diagnostics if diagnostic not in self.loaded.diagnostics]
         self._take(new)
 
@@ -182,6 +180,16 @@ def _stamp(path: str) -> Stamp:
 
 def _stamps(loaded: Loaded) -> dict[str, Stamp]:
     return {file.path: _stamp(file.path) for file in loaded.files if file.path}
+
+
+def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:
+    """Tell of a reload; that a hook is gone is a warning, since an agent may have taken its own guard away."""
+    text = f"{', '.join(changed)} changed; hooks reloaded"
+    kept = {(entry.event, entry.handler.label) for entry in new.hooks}
+    gone = dict.fromkeys(entry.handler.label for entry in old.hooks if (entry.event, entry.handler.label) not in kept)
+    if not gone:
+        return Diagnostic("reloaded", text, None, Severity.INFO)
+    return Diagnostic("reloaded", f"{text}; no longer there: {', '.join(gone)}", None, Severity.WARNING)
 
 
 def _newly_broken(old: Loaded, new: Loaded) -> list[Diagnostic]:

@@ -10,6 +10,7 @@ import msgspec
 from detent.config.fields import Wrong, flag, mapping, shown, text, texts, wrong_type
 from detent.config.jsonfile import Path, Tree
 from detent.config.parse import at_place
+from detent.config.reserved import reserved_mode, reserved_variable
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import CATALOGUE
 from detent.handlers import Handler
@@ -139,7 +140,7 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
 
 def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report those that do not fit and, in an untrusted file, those that are ignored."""
-    reader = _Reader(tree, origin)
+    reader = _Reader(tree, origin, counts)
     declared = Declared(
         origin=origin,
         counts=counts,
@@ -168,9 +169,10 @@ def setting_keys(tree: Tree) -> dict[str, Any]:
 class _Reader:
     """One look at the keys of one file."""
 
-    def __init__(self, tree: Tree, origin: Source) -> None:
+    def __init__(self, tree: Tree, origin: Source, counts: bool) -> None:
         self.tree = tree
         self.origin = origin
+        self.counts = counts
         self.top: dict[str, Any] = tree.value if isinstance(tree.value, dict) else {}
         self.diagnostics: list[Diagnostic] = []
         if not isinstance(tree.value, dict):
@@ -235,6 +237,8 @@ class _Reader:
                 self.report(checked.code, ("env", name), checked.message)
             elif not name or "=" in name or "\0" in name + checked:
                 self.report("bad-value", ("env", name), f"{shown(name)} cannot be an environment variable. Remove it.")
+            elif self._of_project and reserved_variable(name):
+                self._reserved(("env", name), f"{name} is not a project's to set")
             else:
                 variables[name] = checked
         return variables
@@ -252,7 +256,20 @@ class _Reader:
                 ("additionalDirectories", "additional_directories"),
             )
         }
-        return Permissions(**lists, default_mode=self.typed("defaultMode", text, ("permissions",)))
+        mode = self.typed("defaultMode", text, ("permissions",))
+        if self._of_project and mode is not None and reserved_mode(mode):
+            self._reserved(("permissions", "defaultMode"), f"{mode} is not a project's to choose")
+            mode = None
+        return Permissions(**lists, default_mode=mode)
+
+    @property
+    def _of_project(self) -> bool:
+        return self.origin.scope in (Scope.PROJECT, Scope.LOCAL)
+
+    def _reserved(self, at: Path, why: str) -> None:
+        """Report what could lead requests, programs or trust astray, and is ignored in a project's files."""
+        if self.counts:  # in a file that does not count, all of it is ignored and said so
+            self.report("setting-ignored", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING)
 
     def _sourced(self, key: str) -> tuple[Sourced, ...]:
         found = self.strings(key, ("permissions",)) or ()

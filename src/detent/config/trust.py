@@ -25,7 +25,7 @@ from detent.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
 from detent.config.truststore import FileCopy, Record, TrustStore
 from detent.diagnostics import Diagnostic, Severity
 from detent.errors import TrustError
-from detent.handlers import Handler, MatcherGroup
+from detent.handlers import Handler, MatcherGroup, OnFailure
 from detent.outcome import SkipReason
 from detent.sources import Scope, Source
 
@@ -262,7 +262,8 @@ class Gate:
             case Trusted():
                 return self._strayed(admitted, cwd)
             case Changed(previous):
-                return SkipReason.CHANGED, f"{_what_changed(item, previous)}; review it with: detent trust"
+                reason = SkipReason.GUARD_CHANGED if _failed_closed(previous) else SkipReason.CHANGED
+                return reason, f"{_what_changed(item, previous)}; review it with: detent trust"
             case New():
                 return SkipReason.UNTRUSTED, item.unbound or _NOT_TRUSTED
 
@@ -272,10 +273,12 @@ class Gate:
             return None
         there, _ = hook_item(admitted.group, admitted.handler, msgspec.structs.replace(self.reach, start_dir=cwd))
         known = {file.digest for file in admitted.item.files}
+        closed = admitted.handler.on_failure is OnFailure.BLOCK
+        reason = SkipReason.GUARD_CHANGED if closed else SkipReason.CHANGED
         for file in there.files:
             if file.digest not in known and file.digest != ABSENT:
-                return SkipReason.CHANGED, f"in {cwd} it would run {file.path}, which is not trusted"
-        return (SkipReason.CHANGED, there.unbound) if there.unbound else None
+                return reason, f"in {cwd} it would run {file.path}, which is not trusted"
+        return (reason, there.unbound) if there.unbound else None
 
     def settings_count(self) -> bool:
         """Tell whether the settings keys of the project's files take effect."""
@@ -307,7 +310,7 @@ class Gate:
             if held is None or (self._broken and held[1] == self._broken):
                 continue
             reason, why = held
-            code = "changed-since-trusted" if reason is SkipReason.CHANGED else "untrusted"
+            code = "untrusted" if reason is SkipReason.UNTRUSTED else "changed-since-trusted"
             message = f"`{admitted.handler.label}` does not run: {why}"
             found.append(Diagnostic(code, message, admitted.handler.source, Severity.WARNING))
         if self._broken:
@@ -340,6 +343,15 @@ class Gate:
         except TrustError as error:
             self._records, self._broken = (), str(error)
         self._accepted = frozenset(record.digest for record in self._records)
+
+
+def _failed_closed(previous: Record) -> bool:
+    """Tell whether the user trusted a guard that refuses what it cannot check; its next form has no say in that."""
+    try:
+        entry = msgspec.json.decode(previous.entry)
+    except msgspec.DecodeError:
+        return False
+    return isinstance(entry, dict) and entry.get("on_failure") == OnFailure.BLOCK.value
 
 
 def _what_changed(item: Item, previous: Record) -> str:

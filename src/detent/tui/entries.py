@@ -40,7 +40,8 @@ class Listed(msgspec.Struct, frozen=True, eq=False):
     @property
     def needs_trust(self) -> bool:
         """Tell whether a review would let it run."""
-        return self.held is not None and self.held[0] in (SkipReason.UNTRUSTED, SkipReason.CHANGED)
+        reasons = (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)
+        return self.held is not None and self.held[0] in reasons
 
 
 def listed(hooks: HookSet, loaded: Loaded, activity: Activity) -> dict[str, list[Listed]]:

@@ -35,7 +35,7 @@ class Step(msgspec.Struct, frozen=True):
 #: The links in their order; a handler falls at the first that fails.
 _LINKS: tuple[tuple[str, tuple[SkipReason, ...]], ...] = (
     ("enabled", (SkipReason.DISABLED, SkipReason.MANAGED_ONLY, SkipReason.INACTIVE)),
-    ("trusted", (SkipReason.UNTRUSTED, SkipReason.CHANGED)),
+    ("trusted", (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)),
     ("matcher", (SkipReason.MATCHER, SkipReason.INVALID_MATCHER)),
     ("if", (SkipReason.CONDITION, SkipReason.CONDITION_ON_EVENT)),
     ("kind", (SkipReason.KIND,)),
