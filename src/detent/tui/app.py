@@ -43,6 +43,15 @@ class ChatApp(App[int]):
     CSS = """
     Screen { background: $background; }
     #bottom { height: auto; max-height: 80%; }
+    OptionList, OptionList:focus { background: $background; background-tint: $background 0%; }
+    OptionList > .option-list--option-highlighted { background: $surface; color: $foreground; }
+    OptionList:focus > .option-list--option-highlighted {
+        background: $panel; color: $foreground; text-style: $block-cursor-text-style;
+    }
+    * {
+        scrollbar-size-vertical: 1; scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background; scrollbar-color: $panel; scrollbar-color-hover: $secondary;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "stop", show=False, priority=True),

@@ -32,9 +32,6 @@ class PermissionPanel(Vertical):
         & OptionList {
             height: auto; max-height: 9; border: none; padding: 0; background: $background; margin-top: 1;
             &:focus { border: none; background: $background; }
-            & > .option-list--option-highlighted {
-                color: $primary; background: $surface; text-style: $block-cursor-text-style;
-            }
         }
         & Input { display: none; height: 3; }
         & Input, & Input:focus { border: round $primary; background: $background; }

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
 from rich.segment import Segment
+from rich.style import Style
 from rich.syntax import Syntax
 from rich.theme import Theme as Names
 from textual.theme import Theme
@@ -64,6 +65,15 @@ class _Markdown(Markdown):
     }
 
 
+def _on_screen(segment: Segment) -> Segment:
+    """Let the background of the screen shine through where code asks for the terminal's own."""
+    style = segment.style
+    if style is None or style.bgcolor is None or not style.bgcolor.is_default:
+        return segment
+    clear = Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline, dim=style.dim)
+    return Segment(segment.text, clear)
+
+
 class MarkdownPainter:
     """Paints Markdown in one set of styles; remembers the blocks that it painted."""
 
@@ -94,6 +104,7 @@ class MarkdownPainter:
     def _paint(self, block: str, width: int) -> list[list[Segment]]:
         options = self._console.options.update(width=max(width, 8))
         body = _Markdown(block, code_theme=self._code_theme, hyperlinks=False)
-        lines = self._console.render_lines(body, options, style=self._base, pad=False)
+        painted = self._console.render_lines(body, options, style=self._base, pad=False)
+        lines = [[_on_screen(segment) for segment in line] for line in painted]
         filled = [place for place, line in enumerate(lines) if any(segment.text.strip() for segment in line)]
         return lines[filled[0] : filled[-1] + 1] if filled else []

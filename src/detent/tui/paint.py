@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
@@ -105,17 +106,9 @@ class Painter:
         """Break lines at a width; what goes over hangs below its beginning."""
         for line in lines:
             text = Text.assemble(*((content, self._styles[style]) for style, content in line))
-            parts = text.wrap(self._console, width, overflow="fold", tab_size=4)
-            if not parts:
-                yield Strip.blank(0)
-                continue
-            taken = len(parts[0])
-            yield self._strip(parts[0])
-            if len(parts) > 1:
-                rest = text[taken + _leading(text.plain[taken:]) :]
-                indent = Segment(" " * hang)
-                for part in rest.wrap(self._console, max(width - hang, 8), overflow="fold", tab_size=4):
-                    yield Strip([indent, *self._strip(part)])
+            for number, part in enumerate(text.divide(breaks(text.plain, width, hang))):
+                strip = self._strip(part)
+                yield Strip([Segment(" " * hang), *strip]) if number and hang else strip
 
     def text(self, lines: Iterable[Line]) -> Text:
         """Put lines together for a widget that breaks them itself."""
@@ -127,8 +120,27 @@ class Painter:
         return Strip([segment for segment in text.render(self._console) if segment.text])
 
 
-def _leading(text: str) -> int:
-    return len(text) - len(text.lstrip(" "))
+def breaks(text: str, width: int, hang: int) -> list[int]:
+    """Say where to break a line: between words, but inside of one that would leave half of the line empty."""
+    found: list[int] = []
+    start, room = 0, width
+    while cell_len(text[start:]) > room:
+        end = start + _fits(text[start:], room)
+        space = text.rfind(" ", start, end + 1) + 1
+        cut = space if space - start > room // 2 else end
+        found.append(cut)
+        start, room = cut, max(width - hang, 8)
+    return found
+
+
+def _fits(text: str, room: int) -> int:
+    """Count the characters that fit into so many cells; at least one, whatever its width."""
+    used = 0
+    for number, char in enumerate(text):
+        used += cell_len(char)
+        if used > room:
+            return max(number, 1)
+    return len(text)
 
 
 def estimate(item: Item, width: int) -> int:

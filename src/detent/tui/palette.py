@@ -10,7 +10,7 @@ from textual.theme import Theme
 DARK = Theme(
     name="detent-dark",
     primary="#7aa2f7",
-    secondary="#565f89",
+    secondary="#717b99",
     accent="#e0af68",
     warning="#e0af68",
     error="#f7768e",
@@ -25,7 +25,7 @@ DARK = Theme(
 LIGHT = Theme(
     name="detent-light",
     primary="#2c5fb3",
-    secondary="#8a8f9c",
+    secondary="#767b88",
     accent="#9a6200",
     warning="#9a6200",
     error="#b3261e",

@@ -57,7 +57,7 @@ class FootLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        room = self.size.width - 4
+        room = self.content_size.width
         text = self._left[:room]
         gap = room - len(text) - len(self._right)
         if gap >= 2:

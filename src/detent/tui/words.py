@@ -103,7 +103,8 @@ def _script(command: str) -> str:
     except ValueError:
         return command
     named = [word for word in words if not word.startswith("-") and "=" not in word and word not in _SHELLS]
-    if not named or any(mark in command for mark in ";|&\n"):
+    is_file = bool(named) and ("/" in named[0] or "." in named[0])
+    if not is_file or any(mark in command for mark in ";|&\n"):
         return command
     return os.path.basename(named[0].rstrip("/")) or command
 
