@@ -7,7 +7,7 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +23,10 @@ _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
 def parse_json(text: str) -> tuple[Any, str | None]:
-    """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises."""
+    """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises.
+
+    A lone surrogate becomes U+FFFD: it could be written nowhere, and an answer must not be lost for that.
+    """
     if _too_deep(text):
         return None, TOO_DEEP
     try:
@@ -31,13 +34,27 @@ def parse_json(text: str) -> tuple[Any, str | None]:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number), None
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number)
+        return plain(value, DEEPEST + 1), None
     except json.JSONDecodeError as error:
         return None, f"{error.msg} at offset {error.pos} (line {error.lineno}, column {error.colno})"
     except RecursionError:
         return None, TOO_DEEP
     except ValueError as error:
         return None, str(error)
+
+
+def plain(value: Any, levels: int = DEEPEST) -> Any:
+    """Make a value that can be written: U+FFFD for a lone surrogate, a text for what is nested deeper than so many."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping | list | tuple) and not levels:
+        return f"[{TOO_DEEP}]"
+    if isinstance(value, Mapping):
+        return {plain(key, 0): plain(item, levels - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, levels - 1) for item in value]
+    return value
 
 
 def _too_deep(text: str) -> bool:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event, EventRules, Shape
-from detent.jsontext import DEEPEST, TOO_DEEP, parse_json, repeated_keys
+from detent.jsontext import parse_json, plain, repeated_keys
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -59,19 +59,7 @@ def encode(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except (UnicodeEncodeError, RecursionError):
-        return msgspec.json.encode(_plain(value, DEEPEST))
-
-
-def _plain(value: Any, levels: int) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, Mapping | list | tuple) and not levels:
-        return f"[{TOO_DEEP}]"
-    if isinstance(value, Mapping):
-        return {_plain(key, 0): _plain(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, levels - 1) for item in value]
-    return value
+        return msgspec.json.encode(plain(value))
 
 
 def decode_event(data: bytes | str | Mapping[str, Any]) -> Event:

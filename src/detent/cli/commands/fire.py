@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     """Fire, print, and wait for what went to the background; with --watch again and again."""
     event = read_event(args)
     if args.show_event:
-        print(json.dumps(payload(event), ensure_ascii=False))
+        say([json.dumps(payload(event), ensure_ascii=False)], sys.stdout)
         return PROCEED
     status, loaded = asyncio.run(_fire(event, args))
     try:
@@ -107,13 +107,13 @@ def _tell(fired: Fired, args: argparse.Namespace) -> None:
     if args.as_model:
         parts = model_view(fired.event, fired.outcome)
         if args.json:
-            print(json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False), flush=True)
+            say([json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False)], sys.stdout)
         else:
             say(_texts(parts), sys.stdout)
             say([] if parts else ["detent: the model receives nothing from these hooks"], sys.stderr)
     elif args.json:
         ours = {"ms": round(fired.seconds * 1000, 3), "injected": fired.struck}
-        print(json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str), flush=True)
+        say([json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str)], sys.stdout)
     else:
         style = Style.of(sys.stdout)
         say(outcome_lines(fired.event, fired.outcome, style, fired.struck), sys.stdout)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from detent.cli.options import add_places, places
-from detent.cli.render import diagnostic_line, handler_line, place, problems
+from detent.cli.render import diagnostic_line, handler_line, one_line, place, problems
 from detent.cli.terminal import Style, say
 from detent.config import Loaded
 from detent.engine import time_limit
@@ -79,7 +79,9 @@ def _lines(entries: list[Entry], loaded: Loaded, style: Style) -> Iterator[str]:
             event = entry.event
             yield style.bold(event) + style.dim(f"  {CATALOGUE[event].rules.when}")
         reason, detail = state(entry, loaded)
-        matcher = f"`{entry.matcher.text}` ({entry.matcher.describe()})" if entry.matcher.text else "every value"
+        matcher = "every value"
+        if entry.matcher.text:
+            matcher = one_line(f"`{entry.matcher.text}` ({entry.matcher.describe()})")
         mark = style.good("active") if reason is None else style.warn(f"off: {reason.value}")
         yield f"  {number:>3}. {handler_line(entry.handler)}"
         yield f"       {mark}, {matcher}{_extras(entry)}  {style.dim(place(entry.handler.source))}"

@@ -79,12 +79,12 @@ def _word(item: Reviewed) -> str:
 
 
 def _lines(found: Review, style: Style) -> Iterator[str]:
-    yield style.bold(found.project)
+    yield style.bold(harmless(found.project))
     if not found.items:
         yield "  the project supplies no hooks and no settings"
     for item in found.items:
         word = style.good("trusted") if not item.pending else style.warn(_word(item))
-        what = f"{item.item.event} {item.item.matcher or '*'}" if item.item.event else "settings keys"
+        what = one_line(f"{item.item.event} {item.item.matcher or '*'}") if item.item.event else "settings keys"
         yield f"  {word}  {what}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
         if item.item.unbound:
             yield f"      {style.bad('cannot be trusted: ' + harmless(item.item.unbound))}"
