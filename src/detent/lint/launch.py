@@ -18,7 +18,7 @@ from detent.lint.programs.ir import Branch, Call, Kind, Language, Leave, Place, 
 from detent.lint.programs.javascript import read_javascript
 from detent.lint.programs.python import read_python
 from detent.lint.programs.shell import read_shell
-from detent.lint.programs.shell_commands import language_of
+from detent.lint.programs.shell_children import language_of
 
 #: A longer script is not read; nobody writes such a hook by hand.
 _MAX_READ = 256 * 1024

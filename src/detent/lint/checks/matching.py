@@ -13,7 +13,7 @@ from detent.config.jsonfile import Broken, parse_json
 from detent.diagnostics import Severity
 from detent.lint.edits import replace_value
 from detent.lint.found import finding
-from detent.lint.guards import guards, tool_guards
+from detent.lint.guards import guards, program_refusals, tool_guards
 from detent.lint.model import Finding, Fix
 from detent.lint.programs.ir import Program
 from detent.lint.subject import Hook, Subject
@@ -275,8 +275,6 @@ def _gates(subject: Subject) -> Iterator[Finding]:
 
 
 def _always_refuses(program: Program) -> bool:
-    from detent.lint.guards import program_refusals
-
     found = program_refusals(program)
     return any(not refusal.point.under for refusal in found) or (not found and not program.path)
 

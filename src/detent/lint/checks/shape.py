@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from detent.config.fields import SPECS, suggestion
-from detent.config.jsonfile import Broken, Path
+from detent.config.jsonfile import Broken, Path, read_tree
+from detent.config.parse import parse_hooks
+from detent.config.settings import merge
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import CATALOGUE
 from detent.handlers import CommandHandler
@@ -17,7 +19,7 @@ from detent.lint.found import finding
 from detent.lint.model import Finding, Fix, Position
 from detent.lint.subject import Document, Hook, Role, Subject
 from detent.lint.targets import EVENT_SINCE, EVENTS_TOLERATED, dotted
-from detent.sources import SETTINGS_SCOPES, Scope
+from detent.sources import SETTINGS_SCOPES, Scope, Source
 
 _WHOLE_FILE = ("PreToolUse", "PermissionRequest")
 #: What the parser says -> the rule, for everything that is wrong with the shape of an entry.
@@ -230,8 +232,6 @@ def _manifests(subject: Subject) -> Iterator[Finding]:
 
 def _disabled(subject: Subject) -> Iterator[Finding]:
     """HK110: the switch that turns everything off."""
-    from detent.config.settings import merge
-
     declared = [document.declared for document in subject.documents if document.declared is not None]
     switch = merge(declared).disable_all_hooks
     if switch is None or not switch.on:
@@ -274,10 +274,6 @@ def _upward(directory: str) -> Iterator[str]:
 
 
 def _count_hooks(path: str) -> int:
-    from detent.config.jsonfile import read_tree
-    from detent.config.parse import parse_hooks
-    from detent.sources import Source
-
     tree, _ = read_tree(path, Source(Scope.PROJECT, path))
     groups = parse_hooks(tree, Source(Scope.PROJECT, path)).groups if tree is not None else ()
     return sum(len(group.handlers) for group in groups)

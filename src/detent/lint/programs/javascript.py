@@ -350,10 +350,3 @@ def _statements(node: Node | None) -> Sequence[Node]:
     if node is None:
         return ()
     return node.named_children if node.type == "statement_block" else [node]
-
-
-def leave(place: Place, found: Value) -> Leave:
-    """End the program with a value, as `process.exit` reads it."""
-    if found is None:
-        return Leave(place, 0)
-    return Leave(place, int(found) % 256) if isinstance(found, int | float) else Leave(place, None)

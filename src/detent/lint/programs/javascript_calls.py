@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from detent.lint.programs import javascript_values
 from detent.lint.programs.ir import (
     UNKNOWN,
+    Arm,
     Array,
+    Branch,
     Call,
     Catch,
     Eat,
     Hole,
+    Leave,
+    Place,
     Say,
     Stdin,
     Stmt,
@@ -48,6 +54,13 @@ _LATER = frozenset(
 _TEXT_METHODS = frozenset(["toString", "trim", "toLowerCase", "toUpperCase", "replace", "replaceAll", "slice", "split"])
 
 
+def leave(place: Place, found: Value) -> Leave:
+    """End the program with a value, as `process.exit` reads it."""
+    if found is None:
+        return Leave(place, 0)
+    return Leave(place, int(found) % 256) if isinstance(found, int | float) else Leave(place, None)
+
+
 def parts(node: Node) -> tuple[Node | None, list[Node]]:
     """Split a call into what is called and its arguments."""
     function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
@@ -81,10 +94,6 @@ def _short_circuit(reader: Reader, node: Node) -> list[Stmt]:
     operator = node.child_by_field_name("operator")
     if left is None or right is None or operator is None or reader.source(operator) not in ("&&", "||"):
         return []
-    from msgspec.structs import replace
-
-    from detent.lint.programs.ir import Arm, Branch
-
     test = reader.test(left)
     if reader.source(operator) == "||":
         test = replace(test, negated=not test.negated)
@@ -92,8 +101,6 @@ def _short_circuit(reader: Reader, node: Node) -> list[Stmt]:
 
 
 def _assign(reader: Reader, node: Node) -> list[Stmt]:
-    from detent.lint.programs.javascript import leave
-
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return []
@@ -108,8 +115,6 @@ def _assign(reader: Reader, node: Node) -> list[Stmt]:
 
 def _call(reader: Reader, node: Node) -> list[Stmt]:
     """Read a call by its name; callbacks are read as if they ran here."""
-    from detent.lint.programs.javascript import leave
-
     function, arguments = parts(node)
     if function is None:
         return []

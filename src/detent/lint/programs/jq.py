@@ -16,9 +16,6 @@ _TOKEN = re.compile(
 _INTERPOLATION = re.compile(r"\\\(((?:[^()]|\([^()]*\))*)\)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/"}
 _LITERALS: dict[str, Value] = {"true": True, "false": False, "null": None}
-_KEYWORDS = frozenset(
-    ["if", "then", "elif", "else", "end", "and", "or", "not", "as", "def", "reduce", "foreach", "try", "catch", "label"]
-)
 
 
 class FieldPath(msgspec.Struct, frozen=True):
@@ -41,18 +38,17 @@ def field_paths(source: str) -> list[FieldPath]:
     found = tokens(source)
     tried = any(token == ("op", "//") for token in found)
     paths: list[tuple[str, ...]] = []
+    piped = False
     at = 0
-    depth_of_pipe = 0
     while at < len(found):
-        kind, word = found[at]
-        if kind == "op" and word == "|":
-            depth_of_pipe += 1
         path, after = _path(found, at)
-        if path and not _builds_key(found, after):
-            base = paths[-1] if depth_of_pipe and paths and _continues(found, at) else ()
-            paths.append((*base, *path))
+        if path and not piped:
+            paths.append(path)
+        elif path and paths and found[at - 1] == ("op", "|"):
+            # Behind a pipe the dot is what came before it; anything else there is not followed.
+            paths.append((*paths[-1], *path))
+        piped = piped or found[at] == ("op", "|")
         at = max(after, at + 1)
-        del kind, word
     several = tried and len(paths) > 1
     return [FieldPath(path, several) for path in paths]
 
@@ -70,14 +66,6 @@ def single_path(source: str) -> tuple[str, ...] | None:
     if not rest or (rest[0] == ("op", "//") and all(kind in ("word", "string") for kind, _ in rest[1:])):
         return path
     return None
-
-
-def _continues(found: list[Token], at: int) -> bool:
-    return at > 0 and found[at - 1] == ("op", "|")
-
-
-def _builds_key(found: list[Token], after: int) -> bool:
-    return False if after >= len(found) else found[after] == ("op", ":")
 
 
 def _path(found: list[Token], at: int) -> tuple[tuple[str, ...], int]:
@@ -135,12 +123,10 @@ class _Template:
 
     def value(self) -> Value:
         """Read one value; operators after it make the whole of it unknown."""
-        start = self.at
         value = self._single()
         if self.peek() in ("", ",", "}", "]", ")"):
             return value
         self._skip_expression()
-        del start
         return self._hole()
 
     def _single(self) -> Value:

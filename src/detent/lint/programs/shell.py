@@ -133,6 +133,10 @@ class Reader:
         """Tell what a word stands for."""
         return shell_words.word(self, node)
 
+    def inner(self, code: str) -> Program:
+        """Read a shell program that stands inside of this one."""
+        return read_shell(code)
+
     def reading(self, kind: Stdin, value: Text, body: Callable[[], list[Stmt]]) -> list[Stmt]:
         """Read something whose commands get another stdin."""
         before, self.input = self.input, Input(kind, value)

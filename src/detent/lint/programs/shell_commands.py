@@ -7,28 +7,22 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec.structs import replace
-
 from detent.lint.programs import shell_words
-from detent.lint.programs.blocks import moved, points, redirected
+from detent.lint.programs.blocks import redirected
 from detent.lint.programs.ir import (
     Call,
-    Eat,
     Hole,
     How,
-    Inner,
-    Language,
     Leave,
     Place,
-    Program,
     Say,
     Stdin,
     Stmt,
     Stream,
     Text,
-    Within,
     text,
 )
+from detent.lint.programs.shell_children import child, inline_code, reads_program
 from detent.lint.programs.shell_jq import eats, run_jq
 
 if TYPE_CHECKING:
@@ -85,7 +79,6 @@ _SILENT = frozenset(
     ]
 )
 _PREFIXES = frozenset(["command", "builtin", "exec", "env", "nohup", "time", "sudo", "timeout", "nice"])
-_INLINE_CODE = {"-c": ("python", "python3"), "-e": ("node", "bun"), "--eval": ("node", "bun"), "-p": ("node",)}
 _PRINTF = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z%])")
 
 
@@ -166,11 +159,11 @@ def run(reader: Reader, words: Words, place: Place) -> list[Stmt]:
         return inlined
     if name in _PREFIXES and len(words) > 1:
         return _prefixed(reader, name, words, place)
-    code = _inline_code(name, words)
+    code = inline_code(name, words)
     if code is not None:
-        return _child(reader, words, code, place, from_stdin=False)
-    if _reads_program(reader, name, words):
-        return _child(reader, words, (name, reader.input.text), place, from_stdin=True)
+        return child(reader, words, code, place, from_stdin=False)
+    if reads_program(reader, name, words):
+        return child(reader, words, (name, reader.input.text), place, from_stdin=True)
     if name in _FILTERS:
         return _filter(reader, name, words, place)
     if name in _PATH_TOOLS:
@@ -342,65 +335,3 @@ def _path_tool(name: str, words: Words) -> Text:
         return text(Hole(value.origins), "\n")
     change = {"basename": os.path.basename, "dirname": os.path.dirname}.get(name, os.path.normpath)
     return text(change(value.constant), "\n")
-
-
-def _inline_code(name: str, words: Words) -> tuple[str, Text] | None:
-    """Find the program in `python3 -c '…'` and `node -e '…'`."""
-    for index, word in enumerate(words[1:-1], start=1):
-        known = word.constant
-        if known in _INLINE_CODE and re.sub(r"[\d.]+$", "", name) in {
-            re.sub(r"\d", "", n) for n in _INLINE_CODE[known]
-        }:
-            return name, words[index + 1]
-        if known is None or not known.startswith("-"):
-            return None
-    return None
-
-
-def _reads_program(reader: Reader, name: str, words: Words) -> bool:
-    """Tell whether an interpreter takes its program from a here-document."""
-    if reader.input.kind is not Stdin.HERE or not re.fullmatch(r"python[\d.]*|node|bash|sh", name):
-        return False
-    return all(word.known.startswith("-") for word in words[1:])
-
-
-def read_code(name: str, code: str, *, event: bool) -> Program | None:
-    """Read a program that stands inside of a shell text."""
-    from detent.lint.programs.javascript import read_javascript
-    from detent.lint.programs.python import read_python
-    from detent.lint.programs.shell import read_shell
-
-    if name.startswith("python"):
-        return read_python(code, event=event)
-    if name in ("node", "bun"):
-        return read_javascript(code, event=event)
-    return read_shell(code) if name in ("bash", "sh") else None
-
-
-def _child(reader: Reader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool) -> list[Stmt]:
-    """Read a program inside of the shell text as a child that leaves only itself."""
-    name, source = code
-    known = source.constant
-    if known is None:
-        return [Call(place, tuple(words), reader.input.kind)]
-    program = read_code(name, known, event=not from_stdin and "event" in reader.input.text.origins)
-    if program is None or (not program.body and known.strip()):
-        return [Call(place, tuple(words), reader.input.kind)]
-    reader.fields += [replace(field, place=place) for field in program.fields]
-    reader.env += [replace(env, place=place) for env in program.env]
-    body = moved(program.body, place.line if from_stdin else place.line - 1)
-    if from_stdin or reader.input.kind is not Stdin.EVENT:
-        body = tuple(stmt for stmt in body if from_stdin or not isinstance(stmt, Eat))
-    if from_stdin:
-        eaten = [point.stmt for point in points(body) if isinstance(point.stmt, Eat)]
-        body = (*(replace(stmt, by=f"{name} <<") for stmt in eaten[:1]), *(s for s in body if not isinstance(s, Eat)))
-    return [Within(place, Inner.CHILD, body)]
-
-
-def language_of(name: str) -> Language | None:
-    """Tell which language an interpreter's programs are in."""
-    if re.fullmatch(r"(?:ba|da|z|k)?sh", name):
-        return Language.SHELL
-    if re.fullmatch(r"python[\d.]*|pypy[\d.]*", name):
-        return Language.PYTHON
-    return Language.JAVASCRIPT if name in ("node", "bun", "deno", "nodejs") else None

@@ -102,4 +102,5 @@ class _JqCall:
 
 
 def eats(reader: Reader, name: str, place: Place, *, unless: bool = False) -> list[Stmt]:
+    """Note that a command reads the hook's own stdin to its end."""
     return [Eat(place, name)] if reader.input.kind is Stdin.EVENT and not unless else []

@@ -169,6 +169,7 @@ def after(node: Node, keyword: str) -> list[Node]:
 
 
 def spaced(words: Sequence[Text]) -> list[Text]:
+    """Put a space between words."""
     return [part for index, word in enumerate(words) for part in ((text(" "), word) if index else (word,))]
 
 
@@ -188,6 +189,7 @@ def joined(ends: Sequence[dict[str, Text]]) -> dict[str, Text]:
 
 
 def without_last_newline(value: Text) -> Text:
+    """Take off the line breaks at the end, as `$( … )` does."""
     if value.parts and isinstance(value.parts[-1], str):
         return text(*value.parts[:-1], value.parts[-1].rstrip("\n"))
     return value
