@@ -454,4 +454,6 @@ def test_prompt_hooks_run_on_the_events_that_support_them(name: str, tmp_path: P
         "UserPromptExpansion",
         "UserPromptSubmit",
     }
-    assert (len(asked), outcome.errors) == ((1, 0) if supported else (0, 1))
+    fails = name in ("WorktreeCreate", "WorktreeRemove")
+    assert len(asked) == (1 if supported else 0)
+    assert (outcome.errors, outcome.blocked) == (0 if supported or fails else 1, fails)
