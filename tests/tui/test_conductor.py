@@ -270,3 +270,32 @@ def test_a_model_that_cannot_be_asked_is_told_and_the_session_goes_on(chat: Chat
         assert any(isinstance(item, Answer) and item.text == "Better." for item in items)
 
     asyncio.run(run())
+
+
+def test_a_hook_in_the_background_is_told_quietly_and_its_words_with_the_next_prompt(chat: Chat) -> None:
+    body = """echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "checked late"}}'"""
+    command = str(chat.hook("PostToolUse", body, matcher="Bash"))
+    hook = {"type": "command", "command": command, "async": True}
+    settings(chat.home, {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [hook]}]}})
+    chat.script([bash("echo hi")], [text("One.")], [text("Two.")])
+
+    async def run() -> None:
+        host = Host(chat)
+        running = asyncio.ensure_future(host.conductor.run())
+        await host.until(lambda: host.conductor.agent is not None)
+        host.conductor.submit("go")
+        await host.until(lambda: any(isinstance(item, Remark) and item.tag == "background" for item in host.feed.items))
+        await host.until(lambda: not host.feed.busy and not host.conductor.queued)
+        host.conductor.submit("and now")
+        await host.until(lambda: not host.feed.busy and not host.conductor.queued)
+        host.conductor.leave()
+        await running
+        [told] = [item for item in host.feed.items if isinstance(item, Remark)]
+        assert told == Remark(
+            text="PostToolUse:Bash hook posttooluse-0.sh ended in the background: exit 0",
+            level=Level.QUIET,
+            tag="background",
+        )
+        assert any(isinstance(item, Added) and item.text == "checked late" for item in host.feed.items)
+
+    asyncio.run(run())

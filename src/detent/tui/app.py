@@ -158,6 +158,10 @@ class ChatApp(App[int]):
         else:
             self.stage.leave("prompt_input_exit")
 
+    async def action_quit(self) -> None:
+        """End in order, whichever key Textual gives to this."""
+        self.action_end()
+
     def action_interrupt(self) -> None:
         """Break off the running turn."""
         if self.stage is not None:

@@ -19,7 +19,7 @@ from detent.errors import ConfigError, DetentError
 from detent.events import ConfigChange
 from detent.handlers import Handler
 from detent.model import Model
-from detent.models import from_environment
+from detent.models import from_environment, prefetch
 from detent.observers import Notice
 from detent.tui.activity import Activity
 from detent.tui.entries import head_counts
@@ -195,7 +195,7 @@ class Conductor:
         self._next = None
         async with open_agent(
             options,
-            model=self._model_to_ask(options.env),
+            model=await self._model_to_ask(options.env),
             person=Person(permit=self._permit if self._face.can_ask else None),
             on_message_update=self._update,
             observers=(self._notice,),
@@ -276,8 +276,11 @@ class Conductor:
         if own:
             accept(gate.store, now.project, own)
 
-    def _model_to_ask(self, env: Mapping[str, str]) -> Model:
-        """Make a model for each session; a script goes on where it was."""
+    async def _model_to_ask(self, env: Mapping[str, str]) -> Model:
+        """Make a model for each session; a script goes on where it was. A client is imported beside the loop."""
+        loading = prefetch(env) if self.plan.script is None else None
+        if loading is not None:
+            await asyncio.to_thread(loading.join)
         if self.plan.script is None or self._model is None:
             self._model = from_environment(env, script=self.plan.script)
         return self._model

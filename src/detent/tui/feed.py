@@ -13,9 +13,11 @@ import msgspec
 
 from detent.agent import endings, updates
 from detent.agent.updates import Update
+from detent.background import Late
 from detent.diagnostics import Diagnostic, Severity
 from detent.observers import EventEnded, Notice
 from detent.outcome import SkipReason
+from detent.replies import Exited, Failed, TimedOut
 from detent.target import hook_name
 from detent.tui.flow import Firings, is_of_call, is_of_prompt
 from detent.tui.items import (
@@ -81,7 +83,7 @@ class Feed:
 
     def _drop(self, index: int) -> None:
         del self.items[index]
-        self._firings.moved(index)
+        self._firings.moved(index, -1)
         self.dirty = min(self.dirty, index)
 
     def begin_anew(self) -> None:
@@ -109,7 +111,9 @@ class Feed:
         self._add(Prompt(text=text, machine=machine))
 
     def restore(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Show a conversation that goes on."""
+        """Show a conversation that goes on, before whatever happened since it was taken up."""
+        newer = self.items[1:]
+        self.items = [self.banner]
         for message in messages:
             content = message["content"]
             if isinstance(content, str):
@@ -120,6 +124,9 @@ class Feed:
             else:
                 for block in content:
                     self._restore_block(message["role"], block)
+        self._firings.moved(0, len(self.items) - 1)
+        self.items += newer
+        self.dirty = 0
 
     def _restore_block(self, role: str, block: Mapping[str, Any]) -> None:
         match block.get("type"):
@@ -154,8 +161,7 @@ class Feed:
             case updates.Finding(diagnostic=diagnostic):
                 self._found(diagnostic)
             case updates.HookEnded(late=late):
-                said = f"{hook_name(late.job.event)} hook {short_label(late.job.handler)} ended in the background"
-                self.say(said, tag="background")
+                self.say(_late(late), Level.QUIET, "background")
             case updates.Titled(title=title):
                 self.title = title
             case updates.ModeChanged(mode=mode):
@@ -218,7 +224,7 @@ class Feed:
 
     def _absorb(self, text: str) -> None:
         """A refusal that stands in the result of its call needs no line of its own."""
-        for index in range(len(self.items) - 1, max(-1, len(self.items) - 6), -1):
+        for index in range(len(self.items) - 1, max(-1, len(self.items) - 20), -1):
             item = self.items[index]
             if isinstance(item, Remark) and item.tag == "block" and item.text in text:
                 self._drop(index)
@@ -336,6 +342,20 @@ class Feed:
                 self._told.add(key)
                 label = short_label(skip.handler)
                 self.say(f"{label} was not run: {flat(skip.detail)} or /hooks", Level.WARNING, "changed-since-trusted")
+
+
+def _late(late: Late) -> str:
+    """Say what became of a hook that nobody waited for; what it adds for the model is told when the model reads it."""
+    name = f"{hook_name(late.job.event)} hook {short_label(late.job.handler)}"
+    match late.reply:
+        case Exited(status=status):
+            return f"{name} ended in the background: exit {status}"
+        case Failed(why=why, message=message):
+            return f"{name} in the background {why.value}: {message}"
+        case TimedOut(limit=limit):
+            return f"{name} in the background timed out at {limit:g} s"
+        case _:
+            return f"{name} ended in the background"
 
 
 def _text_of(content: Any) -> str:

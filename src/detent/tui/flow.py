@@ -79,6 +79,6 @@ class Firings:
             if known is firing:
                 self._places[key] = place
 
-    def moved(self, place: int) -> None:
-        """An item before open firings is gone."""
-        self._places = {key: at - 1 if at > place else at for key, at in self._places.items()}
+    def moved(self, place: int, by: int) -> None:
+        """Items before open firings came or went."""
+        self._places = {key: at + by if at > place else at for key, at in self._places.items()}

@@ -16,6 +16,8 @@ from detent.outcome import Outcome, Run
 class Level(enum.Enum):
     """How much a remark matters."""
 
+    #: For the verbose view alone.
+    QUIET = "quiet"
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"

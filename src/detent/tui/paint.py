@@ -18,9 +18,24 @@ from detent.tui.diffs import input_diff
 from detent.tui.firings import firing_lines
 from detent.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
 from detent.tui.palette import styles_of
-from detent.tui.words import Line, banner_lines, call_head, prompt_lines, quiet_line, result_lines
+from detent.tui.words import (
+    PROMPT_LINES,
+    RESULT_LINES,
+    VERBOSE_LINES,
+    Line,
+    banner_lines,
+    call_head,
+    prompt_lines,
+    quiet_line,
+    result_lines,
+)
 
-_REMARKS = {Level.INFO: ("dim", "· "), Level.WARNING: ("warn", "▲ "), Level.ERROR: ("bad", "✗ ")}
+_REMARKS = {
+    Level.QUIET: ("dim", "· "),
+    Level.INFO: ("dim", "· "),
+    Level.WARNING: ("warn", "▲ "),
+    Level.ERROR: ("bad", "✗ "),
+}
 _MARGIN = 2
 
 
@@ -45,7 +60,8 @@ class Painter:
             case Banner():
                 yield from self.lines(banner_lines(item, __version__), width)
             case Prompt():
-                yield from self.lines(prompt_lines(item), width, hang=_MARGIN)
+                limit = VERBOSE_LINES if self._detail else PROMPT_LINES
+                yield from self.lines(prompt_lines(item, limit), width, hang=_MARGIN)
                 yield from self._quiet(quiet_line(item.firings), width)
             case Answer(parent=None):
                 for segments in self._markdown.lines(harmless(item.text), width - _MARGIN):
@@ -55,6 +71,8 @@ class Painter:
                     yield from self._block("subagent", text, width)
             case Call():
                 yield from self._call(item, width, cwd)
+            case Remark(level=Level.QUIET) if not self._detail:
+                return
             case Remark(text=text, level=level):
                 style, mark = _REMARKS[level]
                 first, *rest = harmless(text).expandtabs(4).splitlines() or [""]
@@ -79,7 +97,7 @@ class Painter:
         if rewritten is not None:
             diff = [(("dim", "a hook rewrote the input:"),), *input_diff(*rewritten)]
             body += self._hanging(self.lines(diff, inner - 4))
-        limit = None if self._detail else 6
+        limit = VERBOSE_LINES if self._detail else RESULT_LINES
         body += self._hanging(self.lines(result_lines(call, limit), inner - 4))
         body += self._quiet(quiet_line(call.firings), inner)
         if call.state is CallState.RUNNING and not call.firings:

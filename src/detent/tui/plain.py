@@ -228,6 +228,8 @@ def lines_of(item: Item, cwd: str) -> Iterator[Line]:
             for number, line in enumerate(result_lines(item)):
                 yield (("", "Result: " if number == 0 else "  "), *line)
             yield from _hooks(quiet_line(item.firings))
+        case Remark(level=Level.QUIET):
+            return
         case Remark(text=text, level=level):
             yield (("", f"{_REMARKS[level]}: {harmless(text)}"),)
         case Hooked(firings=firings):

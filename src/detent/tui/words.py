@@ -23,6 +23,10 @@ Line = tuple[Span, ...]
 
 #: So many lines of a tool's result are shown in the ordinary view.
 RESULT_LINES = 6
+#: So many lines of a prompt, which may be a pasted file.
+PROMPT_LINES = 30
+#: So many of either in the verbose view; the transcript has them all.
+VERBOSE_LINES = 500
 _LABEL = 28
 
 
@@ -59,20 +63,28 @@ def call_head(call: Call, cwd: str = "") -> Line:
     return ((_CALL_STYLE[call.state], "● "), ("tool", harmless(call.name)), ("", " " + argument if argument else ""))
 
 
-def result_lines(call: Call, limit: int | None = RESULT_LINES) -> Iterator[Line]:
-    """Write the result of a call; without a limit all of it."""
+def result_lines(call: Call, limit: int = RESULT_LINES) -> Iterator[Line]:
+    """Write the result of a call, or the beginning of it."""
     style = "bad" if call.state is CallState.FAILED else "dim"
     if call.state is CallState.INTERRUPTED:
         yield (("warn", "interrupted"),)
         return
     if call.state is CallState.RUNNING:
         return
-    lines = harmless(call.result.strip("\n")).expandtabs(4).splitlines() or ["(no output)"]
-    shown = lines if limit is None or len(lines) <= limit + 1 else lines[:limit]
+    shown, more = _beginning(call.result.strip("\n") or "(no output)", limit)
     for line in shown:
         yield ((style, line),)
-    if len(shown) < len(lines):
-        yield (("dim", f"… {len(lines) - len(shown)} more lines (ctrl+o)"),)
+    if more:
+        yield (("dim", more),)
+
+
+def _beginning(text: str, limit: int) -> tuple[list[str], str]:
+    """Give the first lines of a text, and how many more there are; one more is shown rather than told of."""
+    lines = harmless(text).expandtabs(4).splitlines() or [""]
+    if len(lines) <= limit + 1:
+        return lines, ""
+    key = " (ctrl+o)" if limit < VERBOSE_LINES else ""
+    return lines[:limit], f"… {len(lines) - limit} more lines{key}"
 
 
 # ── hooks ───────────────────────────────────────────────────────────────────
@@ -240,8 +252,11 @@ def home_relative(path: str) -> str:
     return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
 
 
-def prompt_lines(prompt: Prompt) -> Iterator[Line]:
-    """Write what was said to the model."""
+def prompt_lines(prompt: Prompt, limit: int = PROMPT_LINES) -> Iterator[Line]:
+    """Write what was said to the model, or the beginning of it."""
     style = "dim" if prompt.machine else "bold"
-    for number, line in enumerate(harmless(prompt.text).expandtabs(4).splitlines() or [""]):
+    shown, more = _beginning(prompt.text, limit)
+    for number, line in enumerate(shown):
         yield (("accent", "❯ " if number == 0 else "  "), (style, line))
+    if more:
+        yield (("dim", f"  {more}"),)
