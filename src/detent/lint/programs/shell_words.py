@@ -54,7 +54,10 @@ def _pieces(reader: Reader, node: Node) -> Text:
             quoted and not child.is_named
         ):
             continue
-        parts += [_unescaped(reader, escape, start, child.start_byte), word(reader, child)]
+        # The grammar counts white space before some expansions as theirs.
+        raw = reader.source(child)
+        blank = raw[: len(raw) - len(raw.lstrip())] if child.type == "simple_expansion" else ""
+        parts += [_unescaped(reader, escape, start, child.start_byte) + blank, word(reader, child)]
         start = child.end_byte
     parts.append(_unescaped(reader, escape, start, end))
     return text(*parts)
@@ -67,7 +70,7 @@ def _unescaped(reader: Reader, escape: re.Pattern[str], start: int, end: int) ->
 
 def variable(reader: Reader, node: Node) -> Text:
     """Look up `$NAME`."""
-    name = reader.source(node).removeprefix("$").strip("{}")
+    name = reader.source(node).strip().removeprefix("$").strip("{}")
     return lookup(reader, name, node)
 
 
