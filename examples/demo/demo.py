@@ -23,7 +23,7 @@ from detent.observers import EventEnded, Notice, RunEnded
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
 
 HERE = Path(__file__).parent
-PROMPT = "Clear the old build, then make greet() say `Hello, Ada.`"
+PROMPT = "Clear the old results, then make greet() say `Hello, Ada.`"
 
 
 class Account:
@@ -106,7 +106,7 @@ def main() -> int:
         shutil.copytree(HERE / "project", project)
         home.mkdir()
         result = asyncio.run(session(project, home))
-        kept = (project / "build").is_dir()
+        kept = (project / "old").is_dir()
         formatted = (project / "greet.py").read_text() == 'def greet(name):\n    return f"Hello, {name}."\n'
         logged = (project / ".claude" / "sessions.jsonl").exists()
     held = [
