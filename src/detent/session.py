@@ -183,13 +183,14 @@ def _stamps(loaded: Loaded) -> dict[str, Stamp]:
 
 
 def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:
-    """Tell of a reload; that a hook is gone is a warning, since an agent may have taken its own guard away."""
+    """Tell of a reload; hooks that are new or gone are a warning, since it need not have been the user who wrote."""
+    before, after = ({(entry.event, entry.handler.label): None for entry in loaded.hooks} for loaded in (old, new))
     text = f"{', '.join(changed)} changed; hooks reloaded"
-    kept = {(entry.event, entry.handler.label) for entry in new.hooks}
-    gone = dict.fromkeys(entry.handler.label for entry in old.hooks if (entry.event, entry.handler.label) not in kept)
-    if not gone:
-        return Diagnostic("reloaded", text, None, Severity.INFO)
-    return Diagnostic("reloaded", f"{text}; no longer there: {', '.join(gone)}", None, Severity.WARNING)
+    for words, here, there in (("new", after, before), ("no longer there", before, after)):
+        labels = dict.fromkeys(label for event, label in here if (event, label) not in there)
+        text += f"; {words}: {', '.join(labels)}" if labels else ""
+    severity = Severity.INFO if before.keys() == after.keys() else Severity.WARNING
+    return Diagnostic("reloaded", text, None, severity)
 
 
 def _newly_broken(old: Loaded, new: Loaded) -> list[Diagnostic]:
