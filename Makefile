@@ -60,6 +60,7 @@ coverage-map: install ## requirement rows that no test names
 
 docs: install         ## write the generated tables of docs/
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/generate_rules.py
 
 bench: install        ## measure, as ratios inside one run
 	$(BIN)/python bench/run.py
