@@ -263,3 +263,26 @@ def test_both_outcomes_are_told_where_they_differ(tmp_path: Path) -> None:
     what = found_in(request, tmp_path / "b")["HK601"].what
     assert "Claude Code ignores exit 2" in what
     assert "Detent denies (D11)" in what
+
+
+# ── hostile names ───────────────────────────────────────────────────────────
+
+PATH = "jq -r .tool_input.file_path"
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        (f"{PATH} | xargs -I{{}} sh -c 'lint {{}}'", Severity.ERROR),
+        (f"{PATH} | xargs prettier --write", Severity.INFO),
+        (f"{PATH} | xargs -d '\\n' prettier --write", None),
+        (f"{PATH} | xargs -I{{}} prettier --write {{}}", None),
+        (f'sh -c "lint $({PATH})"', Severity.ERROR),
+        (f'sh -c \'lint "$1"\' _ "$({PATH})"', None),
+        (f'eval "lint $({PATH})"', Severity.ERROR),
+        (f'lint "$({PATH})"', None),
+    ],
+)
+def test_a_name_that_becomes_code_is_found(line: str, severity: Severity | None, tmp_path: Path) -> None:
+    found = found_in(one("PostToolUse", command(line), matcher="Edit"), tmp_path).get("HK803")
+    assert (found.severity if found is not None else None) is severity

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from detent.diagnostics import Severity
 from detent.lint.found import finding
 from detent.lint.guards import (
     all_points,
@@ -15,7 +16,8 @@ from detent.lint.guards import (
     is_guard,
 )
 from detent.lint.model import Finding
-from detent.lint.programs.ir import Branch, Call, Kind, Language, Program, Test
+from detent.lint.programs.blocks import Point
+from detent.lint.programs.ir import Branch, Call, Kind, Language, Program, Say, Stdin, Stream, Test
 from detent.lint.subject import Hook, Subject
 
 _RESOLVES = (
@@ -55,17 +57,32 @@ def check_hostile(subject: Subject) -> Iterator[Finding]:
 
 def _interpolated(hook: Hook, program: Program) -> Iterator[Finding]:
     """HK803: parts of the event inside of code."""
-    for _, call in calls_of(program):
+    for point, call in calls_of(program):
+        if call.name == "xargs":
+            yield from _xargs(hook, program, point, call)
+            continue
         risky = _code_word(call)
-        if risky is None:
-            continue
-        holes = [hole for hole in risky.holes if not hole.quoted and any(_hostile(o) for o in hole.origins)]
-        if not holes:
-            continue
-        origin = min(o for o in holes[0].origins if _hostile(o)).removeprefix("event.").removeprefix("event")
-        name = origin or "the event"
-        what = f"`{name}` becomes part of code: a file called `a;rm -rf ~` or a message with a quote runs as a command."
-        yield finding("HK803", hook.position(program, call.place), what, _argument_way(program))
+        origins = [o for hole in risky.holes if not hole.quoted for o in hole.origins] if risky is not None else []
+        hostile = [origin for origin in origins if _hostile(origin)]
+        if hostile:
+            name = max(hostile, key=len).removeprefix("event").lstrip(".") or "the event"
+            what = f"`{name}` becomes part of code: a file called `a;rm -rf ~`, or a message with a quote, runs as one."
+            yield finding("HK803", hook.position(program, call.place), what, _argument_way(program))
+
+
+def _xargs(hook: Hook, program: Program, point: Point, call: Call) -> Iterator[Finding]:
+    """Look at names that go through xargs: into code they run, into words they are split."""
+    piped = [say for say in point.near if isinstance(say, Say) and say.stream is Stream.AWAY]
+    if call.stdin is not Stdin.PIPE or not piped or not any(map(_hostile, piped[-1].text.origins)):
+        return
+    at = hook.position(program, call.place)
+    arguments = call.arguments
+    if "-c" in arguments and any("{}" in word and " " in word for word in arguments):
+        what = "The name in place of `{}` becomes part of code: a file called `a;rm -rf ~` runs as a command."
+        yield finding("HK803", at, what, "`xargs -I{} sh -c 'lint \"$1\"' _ {}`, or no shell at all.")
+    elif not any(re.match(r"-0|-d|-I|--null|--delimiter|--replace", word) for word in arguments):
+        what = "xargs splits at spaces and reads quotes: a file called `my file.ts` becomes two."
+        yield finding("HK803", at, what, "`xargs -d '\\n'` or `xargs -I{} … {}`.", severity=Severity.INFO)
 
 
 def _code_word(call: Call) -> Any:

@@ -84,7 +84,7 @@ def _interpolated(answer: Answer, at: Position) -> Iterator[Finding]:
     assert isinstance(stmt, Say)
     for part in stmt.text.parts:
         if isinstance(part, Hole) and not part.quoted and any(o.startswith("event.") for o in part.origins):
-            origin = min(part.origins).removeprefix("event.")
+            origin = max(part.origins, key=len).removeprefix("event.")
             what = (
                 f"`{origin}` is pasted into JSON text as it is: a quote or a line break in it makes the "
                 "answer void, and the event goes on."
