@@ -58,8 +58,8 @@ RULES = (
         name="interpolated-input",
         severity=Severity.ERROR,
         summary="A part of the event becomes part of code.",
-        why="File names, commands and messages are written by others: a file called `a;rm -rf ~` runs. That plain `xargs` "
-        "splits names at spaces is a remark only.",
+        why="File names, commands and messages are written by others: a file called `a;rm -rf ~` runs. That plain "
+        "`xargs` splits names at spaces is a remark only.",
         fix="The value as an argument, never inside of code.",
         bad=script(
             "lint.sh",
