@@ -16,11 +16,12 @@ from pathlib import Path
 from detent.agent import AgentOptions, Result, open_agent
 from detent.agent.updates import Added, Note, Said, ToolEnded, Update
 from detent.cli.render import one_line
-from detent.cli.terminal import Style, say
+from detent.cli.terminal import Style
 from detent.models.script import load_script
 from detent.models.scripted import ScriptedModel
 from detent.observers import EventEnded, Notice, RunEnded
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
+from detent.screen import say
 
 HERE = Path(__file__).parent
 PROMPT = "Clear the old results, then make greet() say `Hello, Ada.`"
