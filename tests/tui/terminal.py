@@ -43,6 +43,9 @@ class Screen:
         #: Every style that was asked for, and every sequence to the terminal itself.
         self.styles: set[str] = set()
         self.titles: list[str] = []
+        #: True in the middle of a frame, as programs say that know this terminal can wait for its end.
+        self.is_drawing = False
+        self.answers: list[str] = []
 
     def resize(self, columns: int, rows: int) -> None:
         """Begin with an empty screen of another size."""
@@ -97,6 +100,11 @@ class Screen:
         if found["osc"] is not None:
             self.titles.append(found["osc"])
         final = found["final"]
+        if found["private"] == "?" and found["args"] == "2026":
+            if found["middle"] == "$":
+                self.answers.append("\x1b[?2026;2$y")
+            else:
+                self.is_drawing = final == "h"
         if final is None or found["private"] or found["middle"]:
             return
         numbers = [int(part) if part else 0 for part in re.split("[;:]", found["args"])]
@@ -172,6 +180,8 @@ class Terminal:
                 with self._lock:
                     self.screen.feed(decoder.decode(data))
                     self._lock.notify_all()
+                    answers, self.screen.answers = self.screen.answers, []
+                self.send(*answers)
         with self._lock:
             self._lock.notify_all()
 
@@ -191,13 +201,14 @@ class Terminal:
         """Wait until something holds of the screen."""
         deadline = time.monotonic() + PATIENCE
         with self._lock:
-            while not holds(text := "\n".join(self.screen.lines)):
+            while self.screen.is_drawing or not holds("\n".join(self.screen.lines)):
                 left = deadline - time.monotonic()
                 over = self.process.poll() is not None and not self._reader.is_alive()
                 if left <= 0 or over:
-                    raise AssertionError(f"waited for {what}; the screen was:\n{text}")
+                    shown = "\n".join(self.screen.lines)
+                    raise AssertionError(f"waited for {what}; the screen was:\n{shown}")
                 self._lock.wait(min(left, 0.5))
-            return text
+            return "\n".join(self.screen.lines)
 
     def ended(self) -> int:
         """Wait for the end of the program; return its status."""

@@ -12,6 +12,7 @@ import pytest
 from detent.agent.options import AgentOptions
 from detent.agent.session import Question, Reply
 from detent.config import Review, Reviewed
+from detent.mcp_values import Elicitation, Elicited
 from detent.observers import Notice
 from detent.tui.choices import ByRule, reply
 from detent.tui.conductor import Conductor
@@ -50,6 +51,9 @@ class Host:
         self.questions.append(question)
         await asyncio.sleep(self.delay)
         return self.answers.pop(0)
+
+    async def fill_in(self, asked: Elicitation) -> Elicited:
+        return Elicited("cancel")
 
     async def review(self, found: Review) -> Sequence[Reviewed]:
         return [item for item in found.pending if self.trusts(item)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -177,3 +179,31 @@ def test_ctrl_c_in_a_dialog_interrupts_the_turn(chat: Chat) -> None:
         terminal.wait("Interrupted.")
         terminal.wait(START)
     assert not (chat.project / "made").exists()
+
+
+SERVER = Path(__file__).parent.parent / "mcp_server.py"
+
+
+@pytest.mark.req("R-347")
+def test_the_question_of_a_server_is_a_form_and_a_notification(chat: Chat) -> None:
+    chat.hook("Notification", 'sed "s/.*\\"notification_type\\":\\"\\([a-z_]*\\)\\".*/type-\\1/" >> "$TRACE"')
+    servers = {"mcpServers": {"tests": {"command": sys.executable, "args": [str(SERVER), "stdio"]}}}
+    ask = {"tool": "mcp__tests__ask", "input": {}}
+    chat.script([ask], [text("One.")], [ask], [text("Two.")])
+    with chat.open("--mcp-config", json.dumps(servers), "--allowedTools", "mcp__tests") as terminal:
+        terminal.wait("1 hook active")
+        terminal.say("first")
+        terminal.wait("tests asks")
+        terminal.wait("Your name?")
+        terminal.wait("Name (text)")
+        terminal.send(ENTER)
+        terminal.wait("is needed")
+        terminal.send("Ada", ENTER)
+        terminal.wait("hello Ada")
+        terminal.wait("One.")
+        terminal.say("second")
+        terminal.wait("tests asks")
+        terminal.send(ESCAPE)
+        terminal.wait("nobody: decline")
+        terminal.wait("Two.")
+    assert chat.traced.count("type-elicitation_dialog") == 2

@@ -25,6 +25,7 @@ from detent.tui.choices import Always, ByRule, Once, Refuse, RefuseWithWords, co
 from detent.tui.complete import project_files, ranked, suggestions
 from detent.tui.diffs import input_diff
 from detent.tui.entries import as_json, details, head_counts, listed, row, sample_for, try_out
+from detent.tui.forms import Unfit, fields, value_of
 from detent.tui.history import History
 from detent.tui.markdown import blocks
 from detent.tui.palette import DARK, LIGHT, MONO, wanted_theme
@@ -160,6 +161,38 @@ def test_a_history_that_cannot_be_written_or_read_is_no_reason_to_fail(tmp_path:
     history = History(str(tmp_path / "file" / "history.jsonl"), "/here")
     history.add("said")
     assert history.back("") == "said"
+
+
+# ── forms of servers ────────────────────────────────────────────────────────
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name"},
+        "age": {"type": "integer"},
+        "size": {"type": "number", "default": 1.5},
+        "sure": {"type": "boolean", "description": "Are you\x1b[2J sure?"},
+        "colour": {"type": "string", "enum": ["red", "green"]},
+    },
+    "required": ["name", "sure"],
+}
+
+
+def test_words_become_the_values_of_a_form() -> None:
+    form = {field.name: field for field in fields(SCHEMA)}
+    assert [field.title for field in form.values()] == ["Your name", "age", "size", "Are you␛[2J sure?", "colour"]
+    given = {"name": " Ada ", "age": "36", "size": "", "sure": "Yes", "colour": ""}
+    assert {name: value_of(form[name], words) for name, words in given.items()} == {
+        "name": "Ada",
+        "age": 36,
+        "size": 1.5,
+        "sure": True,
+        "colour": None,
+    }
+    for name, words in (("name", " "), ("age", "old"), ("sure", "perhaps"), ("colour", "blue"), ("size", "x")):
+        with pytest.raises(Unfit):
+            value_of(form[name], words)
+    assert fields(None) == fields({"properties": []}) == []
 
 
 # ── Markdown ────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ import pytest
 
 from detent._version import __version__
 from tui.chats import Chat, bash, text, write
-from tui.terminal import CTRL_D
+from tui.terminal import CTRL_D, Terminal
 
 
 def piped(chat: Chat, *args: str, lines: str = "") -> subprocess.CompletedProcess[str]:
@@ -109,3 +109,39 @@ def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
     assert "there is no such mode" in piped(chat, "--permission-mode", "yolo").stderr
     assert piped(chat, "--theme", "pink").returncode == 1
     assert "no session to continue" in piped(chat, "--continue").stderr
+
+
+WITHOUT = (
+    "import sys; sys.modules['textual'] = None; from detent.cli import main; sys.exit(main(['chat', *sys.argv[1:]]))"
+)
+
+
+def test_without_the_extra_lines_still_work_and_a_screen_says_what_to_install(chat: Chat) -> None:
+    path = chat.script([text("In plain words.")])
+    argv = [sys.executable, "-c", WITHOUT, "--script", str(path)]
+    done = subprocess.run(
+        argv, cwd=chat.project, env=chat.env, input="hi\n", capture_output=True, text=True, check=True
+    )
+    assert "Model: In plain words." in done.stdout
+    with Terminal(argv, str(chat.project), chat.env, columns=140) as terminal:
+        assert terminal.ended() == 1
+        terminal.wait("pip install 'detent[tui]'")
+
+
+@pytest.mark.req("R-360")
+def test_the_debug_file_tells_match_run_exit_code_output_and_effect(chat: Chat) -> None:
+    chat.hook("PreToolUse", 'echo some output; echo "not here" >&2; exit 2', matcher="Bash")
+    chat.hook("PreToolUse", "", matcher="Edit")
+    chat.script([bash("ls")], [text("Done.")])
+    log = chat.project.parent / "debug.log"
+    piped(chat, "--debug-file", str(log), lines="go\n")
+    told = log.read_text()
+    for words in (
+        "Hook PreToolUse:Bash started (command):",
+        "exit code 2",
+        "stdout: some output",
+        "PreToolUse:Bash stderr: not here",
+        "skipped:",
+        "does not match `Bash`",
+    ):
+        assert words in told

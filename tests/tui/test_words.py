@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.cli.terminal import harmless
 from detent.handlers import PromptHandler
 from detent.outcome import (
     Allow,
@@ -23,6 +22,7 @@ from detent.outcome import (
     Verdict,
 )
 from detent.replies import Exited
+from detent.screen import harmless
 from detent.sources import Scope, Source
 from detent.tui.firings import firing_lines
 from detent.tui.items import Call, CallState, Firing

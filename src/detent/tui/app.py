@@ -74,6 +74,7 @@ class ChatApp(App[int]):
             self.register_theme(known)
         self.theme = theme.name
         self.log_view = LogView()
+        self.bottom = Vertical(id="bottom")
         self.status = StatusLine()
         self.menu = Menu(markup=False)
         self.prompt = PromptBox("Say something; / for commands, @ for files")
@@ -87,7 +88,7 @@ class ChatApp(App[int]):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield self.log_view
-        with Vertical(id="bottom"):
+        with self.bottom:
             yield self.status
             yield self.menu
             yield self.prompt

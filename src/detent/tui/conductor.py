@@ -18,6 +18,7 @@ from detent.config import Loaded, Review, Reviewed, TrustPolicy, accept, review
 from detent.errors import ConfigError, DetentError
 from detent.events import ConfigChange
 from detent.handlers import Handler
+from detent.mcp_values import Elicitation, Elicited
 from detent.model import Model
 from detent.models import from_environment, prefetch
 from detent.observers import Notice
@@ -50,6 +51,9 @@ class Face(Protocol):
 
     async def permit(self, question: Question) -> Reply:
         """Ask whether a call may be made."""
+
+    async def fill_in(self, asked: Elicitation) -> Elicited:
+        """Ask what an MCP server wants to know."""
 
     async def review(self, found: Review) -> Sequence[Reviewed]:
         """Ask which hooks of the project are trusted from now on."""
@@ -196,7 +200,7 @@ class Conductor:
         async with open_agent(
             options,
             model=await self._model_to_ask(options.env),
-            person=Person(permit=self._permit if self._face.can_ask else None),
+            person=Person(self._permit, self._face.fill_in) if self._face.can_ask else Person(),
             on_message_update=self._update,
             observers=(self._notice,),
         ) as agent:

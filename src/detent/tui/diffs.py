@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from detent.cli.terminal import harmless
+from detent.screen import harmless
 from detent.tui.words import Line
 
 #: A file of this size is not compared.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from detent.cli.terminal import harmless
 from detent.handlers import Handler
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run, Skip, Verdict
 from detent.replies import Answered, Backgrounded, Exited, Failed, Judged, NoAnswer, TimedOut
+from detent.screen import harmless
 from detent.target import hook_name
 from detent.tui.items import Began, Firing
 from detent.tui.words import Line, Span, effects, flat, plural, seconds, short_label, spot

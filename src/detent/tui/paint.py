@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.theme import Theme
 
 from detent._version import __version__
-from detent.cli.terminal import harmless
+from detent.screen import harmless
 from detent.tui.diffs import input_diff
 from detent.tui.firings import firing_lines
 from detent.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark

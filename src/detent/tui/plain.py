@@ -9,19 +9,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from detent._version import __version__
 from detent.agent.options import ResumeSession
 from detent.agent.session import Question, Reply
-from detent.cli.terminal import harmless, say
 from detent.config import Review, Reviewed
+from detent.mcp_values import Elicitation, Elicited
 from detent.observers import Notice
+from detent.screen import harmless, say
 from detent.tui.choices import asked_by_hook, offers, reply
 from detent.tui.conductor import Conductor
 from detent.tui.deeds import change_permissions, help_lines, permission_lines
 from detent.tui.entries import listed, row
 from detent.tui.feed import Feed
 from detent.tui.firings import firing_lines
+from detent.tui.forms import Unfit, asked_lines, fields, value_of
 from detent.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
 from detent.tui.plan import Plan, read_plan
 from detent.tui.questions import question_lines
@@ -173,6 +176,22 @@ class LineFace:
             if answer.isdigit() and 0 < int(answer) <= len(choices):
                 return reply(choices[int(answer) - 1].choice)
             return Reply(allow=False, message=answer)
+
+    async def fill_in(self, asked: Elicitation) -> Elicited:
+        """Ask for each field that a server wants; a lone n declines."""
+        async with self._asking:
+            self._print(iter([(("", f"{flat(asked.server)} asks:"),), *asked_lines(asked)]))
+            if (await self._answer("Answer it? y or n: ")).strip().lower() not in ("y", "yes"):
+                return Elicited("decline")
+            given: dict[str, Any] = {}
+            for field in fields(asked.requested_schema):
+                try:
+                    value = value_of(field, await self._answer(f"{field.title} ({field.hint}): "))
+                except Unfit as problem:
+                    self._print(iter([(("", f"{problem}. The question is given up."),)]))
+                    return Elicited("cancel")
+                given |= {} if value is None else {field.name: value}
+            return Elicited("accept", given)
 
     async def review(self, found: Review) -> Sequence[Reviewed]:
         """Ask about each item; only a y is a yes."""

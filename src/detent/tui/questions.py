@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from detent.agent.session import Question
-from detent.cli.terminal import harmless
+from detent.screen import harmless
 from detent.tui.choices import HOOK_ASKS, asked_by_hook
 from detent.tui.diffs import change, input_diff
 from detent.tui.items import Call

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.widget import Widget
 
 from detent.agent.options import Start
 from detent.agent.session import Question, Reply
 from detent.config import Review, Reviewed
 from detent.journal import state_dir
+from detent.mcp_values import Elicitation, Elicited
 from detent.observers import Notice, RunEnded
 from detent.tui.app import KEYS
 from detent.tui.completion import Completion
@@ -28,6 +32,8 @@ from detent.tui.words import flat, home_relative
 
 if TYPE_CHECKING:
     from detent.tui.app import ChatApp
+
+P = TypeVar("P", bound=Widget)
 
 #: Seconds between two repaints while much happens.
 _PACE = 1 / 30
@@ -187,26 +193,38 @@ class Stage:
         from detent.tui.dialog import PermissionPanel
 
         async with self._asking:
-            self._come_back(question)
-            panel = PermissionPanel(question, self._call(question.tool_use_id), self.painter(), self.feed.banner.cwd)
-            self.app.prompt.display = False
-            await self.app.prompt.parent.mount(panel)  # type: ignore[union-attr]
-            try:
+            call = self._call(question.tool_use_id)
+            async with self._in_place(PermissionPanel(question, call, self.painter(), self.feed.banner.cwd)) as panel:
                 return await panel.answer
-            finally:
-                await panel.remove()
-                self.app.prompt.display = True
-                self.app.prompt.focus()
 
-    def _come_back(self, question: Question) -> None:
+    async def fill_in(self, asked: Elicitation) -> Elicited:
+        """Ask what an MCP server wants to know."""
+        from detent.tui.form import FormPanel
+
+        async with self._asking, self._in_place(FormPanel(asked, self.painter())) as panel:
+            return await panel.answer
+
+    @asynccontextmanager
+    async def _in_place(self, panel: P) -> AsyncIterator[P]:
+        """Let a panel stand in the place of the prompt."""
+        self._come_back()
+        self.app.prompt.display = False
+        await self.app.bottom.mount(panel)
+        try:
+            yield panel
+        finally:
+            await panel.remove()
+            self.app.prompt.display = True
+            self.app.prompt.focus()
+
+    def _come_back(self) -> None:
         """Show the question: leave a view that one only reads, and call from one where something is being done."""
         from detent.tui.screens.verbose import VerboseScreen
 
         if isinstance(self.app.screen, VerboseScreen):
             self.app.pop_screen()
         elif self.app.screen is not self.app.screen_stack[0]:
-            text = f"{flat(question.tool_name)} waits for your permission: esc goes back."
-            self.app.notify(text, severity="warning", timeout=30, markup=False)
+            self.app.notify("A question waits for you: esc goes back.", severity="warning", timeout=30)
 
     def _call(self, call_id: str) -> Call | None:
         found = (item for item in reversed(self.feed.items) if isinstance(item, Call) and item.id == call_id)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from detent.cli.render import place
-from detent.cli.terminal import harmless
 from detent.handlers import CommandHandler, Handler
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
+from detent.screen import harmless
 from detent.sources import Source
 from detent.tui.items import Banner, Call, CallState, Firing, Prompt
 
