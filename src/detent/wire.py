@@ -57,9 +57,21 @@ def encode(value: Any) -> bytes:
     Neither is an error: whoever could make one by the input of a tool could switch off every guard.
     """
     try:
-        return msgspec.json.encode(value)
+        data = msgspec.json.encode(value)
     except (UnicodeEncodeError, RecursionError):
-        return msgspec.json.encode(plain(value))
+        data = msgspec.json.encode(plain(value))
+    return data if data.isascii() else _one_line(data)
+
+
+def _one_line(data: bytes) -> bytes:
+    """Escape what ends a line for some readers, Python's `splitlines` among them: no text may forge a record."""
+    for raw, escaped in _LINE_ENDS:
+        if raw in data:
+            data = data.replace(raw, escaped)
+    return data
+
+
+_LINE_ENDS = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "\x85\u2028\u2029")
 
 
 def decode_event(data: bytes | str | Mapping[str, Any]) -> Event:

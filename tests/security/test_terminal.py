@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import DETENT, Shell
-from detent.cli.terminal import harmless
+from detent.screen import harmless
 from support import hooks_for, settings
 
 #: Moves the cursor, clears the screen, sets the title, writes the clipboard, answers itself, turns text around.
@@ -86,6 +86,15 @@ def shell(tmp_path: Path) -> Shell:
 def test_no_escape_reaches_the_screen(args: tuple[str, ...], shell: Shell) -> None:
     seen = on_a_terminal(shell, *args)
     assert len(seen) > 100, seen
+    assert forbidden(seen) == []
+
+
+def test_the_agent_shows_neither_an_untrusted_project_nor_a_models_answer_with_escapes(shell: Shell) -> None:
+    (shell.project.parent / "script.json").write_text(json.dumps({"turns": [[{"text": f"done {EVIL}"}]]}))
+    args = ("run", "-p", "--script", str(shell.project.parent / "script.json"), "--verbose", "go")
+    seen = on_a_terminal(shell, *args)
+    assert "untrusted" in seen
+    assert "done" in seen
     assert forbidden(seen) == []
 
 

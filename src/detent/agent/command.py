@@ -26,6 +26,7 @@ from detent.diagnostics import Severity
 from detent.errors import ConfigError
 from detent.models import from_environment
 from detent.observers import Notice
+from detent.screen import harmless, say
 
 #: What the process ends with when a signal ends it: SIGTERM is an abortion, SIGINT a wish.
 SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 0}
@@ -122,9 +123,9 @@ class Console:
         if self._log is not None:
             self._log.update(update)
         if isinstance(update, Finding) and update.diagnostic.severity is not Severity.INFO:
-            print(f"detent: {update.diagnostic}", file=sys.stderr, flush=True)
+            say([f"detent: {harmless(str(update.diagnostic))}"], sys.stderr)
         elif isinstance(update, Note) and (update.tag in ("session-end", "option") or self._verbose):
-            print(update.text, file=sys.stderr, flush=True)
+            say([update.text], sys.stderr)
 
     def notice(self, notice: Notice) -> None:
         """Tell one notice of the engine."""

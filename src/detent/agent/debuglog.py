@@ -13,6 +13,9 @@ from detent.replies import Exited
 from detent.target import hook_name
 from detent.visibility import Form, Reader, messages
 
+#: What would end a line for some reader, or do something on a terminal.
+_UNSEEN = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029} - {0x09, 0x0A}, "\ufffd")
+
 
 class DebugLog:
     """Appends lines `<time> [LEVEL] text` to a private file.
@@ -70,9 +73,9 @@ class DebugLog:
                 self.write("DEBUG", f"Hook {hook_name(late.job.event)} ended in the background: {_late(late)}")
 
     def write(self, level: str, text: str) -> None:
-        """Write one entry; lines after the first are indented."""
+        """Write one entry; lines after the first are indented, and nothing in it moves a cursor."""
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
-        body = text.replace("\n", "\n    ")
+        body = text.translate(_UNSEEN).replace("\n", "\n    ")
         os.write(self._file, f"{now}Z [{level}] {body}\n".encode("utf-8", "replace"))
 
     def close(self) -> None:

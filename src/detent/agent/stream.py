@@ -27,6 +27,7 @@ from detent.agent.updates import (
     Update,
 )
 from detent.observers import Notice
+from detent.screen import say
 from detent.visibility import Form
 from detent.wire import encode
 
@@ -60,7 +61,7 @@ class TextOutput:
         """Print the answer of a prompt."""
         if isinstance(update, Ended):
             text = update.result.text or update.result.stop_reason or ""
-            print(text, file=self._file, flush=True)
+            say([text], self._file)
 
     def notice(self, notice: Notice) -> None:
         """Hooks are not told of here."""

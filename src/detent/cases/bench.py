@@ -16,8 +16,8 @@ from detent.errors import InvalidEvent
 from detent.events import CATALOGUE
 from detent.outcome import Outcome
 from detent.samples import tool_input
-from detent.wiring import Places
 from detent.wire import did_you_mean, encode
+from detent.wiring import Places
 
 
 class HookBench:

@@ -32,8 +32,8 @@ from detent.executors.job import Executor
 from detent.handlers import Kind
 from detent.host import Host
 from detent.session import HookSession, open_session
-from detent.wiring import Places, Powers
 from detent.wire import encode
+from detent.wiring import Places, Powers
 
 NOTHING_EXPECTED = Problem("expect", "nothing is expected; write it, or record what happens with --update")
 

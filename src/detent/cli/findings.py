@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from detent._version import __version__
-from detent.cli.terminal import Style, harmless
+from detent.cli.terminal import Style
 from detent.diagnostics import Severity
 from detent.lint import RULES, Finding, Subject
+from detent.screen import harmless
 
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

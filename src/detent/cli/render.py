@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 
 from detent.background import Late
-from detent.cli.terminal import Style, harmless
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.diagnostics import Diagnostic, Severity
 from detent.events import Event
 from detent.handlers import Handler
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
 from detent.replies import Backgrounded, Exited, Failed, TimedOut
+from detent.screen import harmless
 from detent.sources import Source
 from detent.target import hook_name
 from detent.visibility import Reader, messages

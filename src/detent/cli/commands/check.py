@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from detent.cli.findings import as_json, as_sarif, github_lines, shown, text_lines
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config.locations import Surroundings
 from detent.diagnostics import Severity
 from detent.errors import ConfigError
@@ -18,6 +18,7 @@ from detent.lint import RULES, Finding, Options, Selection, Subject, Wanted, gat
 from detent.lint.edits import Change, changes
 from detent.lint.model import RANK
 from detent.lint.trusted import changed_since, is_trusted
+from detent.screen import harmless, say
 
 CLEAN, FOUND, USAGE = 0, 1, 2
 #: Fixing one thing may uncover another.

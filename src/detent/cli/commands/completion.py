@@ -9,7 +9,7 @@ import sys
 import msgspec
 
 from detent.cli.completion import bash, commands, fish, zsh
-from detent.cli.terminal import say
+from detent.screen import say
 
 _SHELLS = {"bash": bash, "zsh": zsh, "fish": fish}
 

@@ -22,9 +22,10 @@ from detent.cli.checkup import (
     versions,
 )
 from detent.cli.options import add_places, places
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.journal import state_dir
+from detent.screen import harmless, say
 
 SOUND, SICK = 0, 1
 _MARKS = {State.GOOD: "✓", State.NOTE: "·", State.WARNING: "!", State.BAD: "✗"}

@@ -13,7 +13,7 @@ import msgspec
 
 from detent.cli.options import add_event, add_places, places, read_event
 from detent.cli.render import one_line, place, problems
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.events import Event
 from detent.executors.command import arguments, base_environment
@@ -21,6 +21,7 @@ from detent.handlers import CommandHandler, Handler
 from detent.hookset import Entry
 from detent.host import Host
 from detent.outcome import Skip, SkipReason
+from detent.screen import harmless, say
 from detent.target import hook_name, matched_value
 
 

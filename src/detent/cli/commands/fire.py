@@ -19,12 +19,13 @@ from detent.cli.modelview import Part, later_view, model_view
 from detent.cli.options import add_event, add_places, places, read_event
 from detent.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from detent.cli.servers import add_servers, powers
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.cli.watch import stamps, wait_for_change, watched_files
 from detent.config import Loaded
 from detent.engine import Options
 from detent.events import Event
 from detent.outcome import Outcome
+from detent.screen import harmless, say
 from detent.session import HookSession, open_session
 from detent.wire import payload
 

@@ -10,12 +10,13 @@ from typing import Any
 
 from detent.cli.options import add_places, places
 from detent.cli.render import diagnostic_line, handler_line, one_line, place, problems
-from detent.cli.terminal import Style, say
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.engine import time_limit
 from detent.events import CATALOGUE
 from detent.hookset import Entry
 from detent.outcome import SkipReason
+from detent.screen import say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

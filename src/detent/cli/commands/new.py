@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from detent.cli.options import add_places, places
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config.files import shown_path
 from detent.errors import ConfigError
+from detent.screen import harmless, say
 from detent.sources import Scope
 from detent.templates import Language, load_template, template_names
 from detent.templates.install import Done, install

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from detent.cli.terminal import Style, say
+from detent.cli.terminal import Style
 from detent.errors import ConfigError
 from detent.lint import FAMILIES, RULES, Rule, Sample
+from detent.screen import say
 
 USAGE = 2
 

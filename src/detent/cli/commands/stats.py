@@ -16,11 +16,12 @@ import msgspec
 from detent.cli.journalfile import Filter, Record, add_journal, journal_files, journal_folder, read_filter, records
 from detent.cli.options import add_places, places
 from detent.cli.render import one_line, place
-from detent.cli.terminal import Style, say
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.config.files import is_inside
 from detent.hookset import Entry
 from detent.journal import short
+from detent.screen import say
 
 _REFUSALS = ("deny", "block")
 

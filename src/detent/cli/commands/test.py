@@ -23,9 +23,10 @@ from detent.cli.options import add_places, places
 from detent.cli.progress import Progress
 from detent.cli.render import problems
 from detent.cli.servers import add_servers, powers
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config import Loaded
 from detent.errors import InvalidCase, TrustError
+from detent.screen import harmless, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
 FORMATS = ("pretty", "tap", "junit", "json")

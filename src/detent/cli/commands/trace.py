@@ -13,7 +13,8 @@ import msgspec
 
 from detent.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
 from detent.cli.render import one_line
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
+from detent.screen import harmless, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")

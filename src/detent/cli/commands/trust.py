@@ -12,9 +12,10 @@ import msgspec
 
 from detent.cli.options import add_places, places
 from detent.cli.render import one_line, place
-from detent.cli.terminal import Style, harmless, say
+from detent.cli.terminal import Style
 from detent.config import Changed, Loaded, Review, Reviewed, Trusted, TrustPolicy, accept, review
 from detent.errors import TrustError
+from detent.screen import harmless, say
 
 REFUSED = 2
 

@@ -1,0 +1,40 @@
+"""Print what others wrote: on a screen it can do nothing but be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TextIO
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Characters that turn the direction of text around, break lines or are not seen at all, so that a text reads as
+#: something else than it is. Those that join letters (U+200C, U+200D) are part of languages and stay.
+_TURNING = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+#: The colours that `Style` writes; on a terminal everything else that could move the cursor is shown as a picture.
+_OURS = re.compile(r"(\x1b\[(?:0|1|2|31|32|33)m)")
+
+
+def harmless(text: str) -> str:
+    """Show control characters as pictures, so that a hook's output cannot move the user's cursor or fool the eye."""
+    text = _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
+    return text if text.isascii() else _TURNING.sub("\ufffd", text)
+
+
+def say(lines: Iterable[str], stream: TextIO) -> None:
+    """Print lines; what cannot be encoded is replaced, never an error.
+
+    Commands make harmless what others wrote, wherever it goes. On a terminal this is done once more for the whole
+    line, so that a text which one of them forgot still cannot do anything but be read.
+    """
+    screen = stream.isatty()
+    for line in lines:
+        encoding = stream.encoding or "utf-8"
+        shown = _with_our_colours(line) if screen else line
+        stream.write(shown.encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def _with_our_colours(line: str) -> str:
+    return "".join(part if _OURS.fullmatch(part) else harmless(part) for part in _OURS.split(line))
