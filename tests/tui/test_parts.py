@@ -27,7 +27,7 @@ from detent.tui.diffs import input_diff
 from detent.tui.entries import as_json, details, head_counts, listed, row, sample_for, try_out
 from detent.tui.forms import Unfit, fields, value_of
 from detent.tui.history import History
-from detent.tui.markdown import blocks
+from detent.tui.markdown import MarkdownPainter, blocks
 from detent.tui.palette import DARK, LIGHT, MONO, wanted_theme
 from detent.tui.rules import same_entry, with_rules
 from support import script, settings
@@ -207,6 +207,14 @@ def test_blocks_lose_no_line_and_never_cut_a_fence(lines: list[str]) -> None:
     ]
     for block in found[:-1]:
         assert block.count("```") % 2 == 0 or "~~~~" in block
+
+
+def test_no_word_of_an_answer_is_lost_to_its_markup() -> None:
+    text = "a <b>bold</b> tag\n\n<script>\nalert(1)\n</script>\n\n[words](http://example.com/)\n\n- [ ] a task"
+    painted = list(MarkdownPainter(DARK).lines(text, 60))
+    shown = "\n".join("".join(segment.text for segment in line) for line in painted)
+    for words in ("a <b>bold</b> tag", "<script>", "alert(1)", "words (http://example.com/)", "[ ] a task"):
+        assert words in shown
 
 
 # ── themes ──────────────────────────────────────────────────────────────────

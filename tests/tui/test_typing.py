@@ -9,6 +9,22 @@ import pytest
 from tui.chats import START, Chat, bash, flat, text
 from tui.terminal import CTRL_C, CTRL_J, DOWN, ENTER, PAGE_UP, TAB, UP
 
+
+def test_answers_arrive_word_by_word_and_prompts_wait_for_their_turn(chat: Chat) -> None:
+    words = " ".join(f"word{number}" for number in range(40))
+    chat.script([text(words)], [text("The second answer.")], pace=0.05)
+    with chat.open() as terminal:
+        terminal.wait(START)
+        terminal.say("first")
+        shown = terminal.wait("word3")
+        assert "word39" not in shown
+        terminal.say("the second prompt")
+        shown = terminal.wait("waiting: the second prompt")
+        assert "word39" not in shown
+        terminal.wait("The second answer.")
+        terminal.wait("waiting:", gone=True)
+
+
 LONG = " ".join(f"word{number}" for number in range(60))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
 from rich.segment import Segment
@@ -64,6 +65,12 @@ class _Markdown(Markdown):
         "code_block": _PlainCode,
     }
 
+    def __init__(self, markup: str, code_theme: str) -> None:
+        super().__init__(markup, code_theme=code_theme, hyperlinks=False)
+        # Tags are words here: a parser that knows HTML would leave them out, and with them what the model said.
+        parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+        self.parsed = parser.parse(markup)
+
 
 def _on_screen(segment: Segment) -> Segment:
     """Let the background of the screen shine through where code asks for the terminal's own."""
@@ -103,7 +110,7 @@ class MarkdownPainter:
 
     def _paint(self, block: str, width: int) -> list[list[Segment]]:
         options = self._console.options.update(width=max(width, 8))
-        body = _Markdown(block, code_theme=self._code_theme, hyperlinks=False)
+        body = _Markdown(block, self._code_theme)
         painted = self._console.render_lines(body, options, style=self._base, pad=False)
         lines = [[_on_screen(segment) for segment in line] for line in painted]
         filled = [place for place, line in enumerate(lines) if any(segment.text.strip() for segment in line)]
