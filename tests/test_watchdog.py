@@ -15,8 +15,8 @@ import pytest
 
 from detent.executors._group import Group, leaders
 from detent.session import open_session
-from detent.wiring import Places
 from detent.watchdog import Watchdog, _note
+from detent.wiring import Places
 from processes import eventually, gone, written
 from support import event, hooks_for, open_fds
 

@@ -478,7 +478,7 @@ def test_a_search_that_is_given_up_is_killed(tmp_path: Path) -> None:
         search = ToolUse("t", "Grep", {"pattern": r"(a+)+$"}, "hook-agent-1")
         task = asyncio.create_task(ReadTools(str(tmp_path)).call(search))
         async with asyncio.timeout(10):
-            while children() == before:  # noqa: ASYNC110 - nobody tells when the process is there
+            while children() == before:
                 await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -17,10 +17,10 @@ from detent.cases.read import read_cases
 from detent.cases.run import Runner
 from detent.cli import main as detent
 from detent.config.trust import TrustPolicy
-from detent.wiring import Places
 from detent.sources import Scope
 from detent.templates import Language, load_template, template_names
 from detent.templates.install import install
+from detent.wiring import Places
 
 NAMES = template_names()
 

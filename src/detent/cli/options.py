@@ -12,8 +12,8 @@ from detent.errors import InvalidEvent
 from detent.events import CATALOGUE, Event
 from detent.jsontext import parse_json
 from detent.samples import new_session_id, sample_fields, tool_input
-from detent.wiring import Places
 from detent.wire import decode_event, did_you_mean
+from detent.wiring import Places
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,11 @@ import os
 import sys
 
 from detent.cli.render import diagnostic_line
-from detent.cli.terminal import say
 from detent.errors import ConfigError
 from detent.mcp_servers import McpServers, ServerConfig, read_mcp_config
-from detent.wiring import Powers
+from detent.screen import say
 from detent.sources import Scope, Source
+from detent.wiring import Powers
 
 
 def add_servers(parser: argparse.ArgumentParser) -> None:
