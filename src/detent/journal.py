@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
 import re
@@ -16,7 +15,7 @@ from detent.events import Event
 from detent.handlers import Handler
 from detent.observers import EventEnded, Notice, RunEnded
 from detent.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
-from detent.private import make_folder
+from detent.private import append_line, make_folder
 from detent.replies import Backgrounded, Exited
 from detent.wire import encode
 
@@ -70,11 +69,7 @@ def short(text: str) -> str:
 
 
 class Journal:
-    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is told once and never raises.
-
-    Law: lines are one `write` at the end of the file, so writers never interleave; a line never joins what a killed
-    writer or a full disk left without a newline.
-    """
+    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is told once and never raises."""
 
     def __init__(self, folder: str, tell: Callable[[Diagnostic], None] | None = None) -> None:
         self.path = os.path.join(folder, "journal.jsonl")
@@ -95,9 +90,7 @@ class Journal:
         try:
             descriptor = self._open()
             try:
-                data = data if _ends_clean(descriptor) else b"\n" + data
-                if os.write(descriptor, data) < len(data):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                append_line(descriptor, data)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -133,11 +126,6 @@ class Journal:
         old = sorted(name for name in os.listdir(folder) if name.startswith("journal.jsonl."))
         for name in old[:-KEEP]:
             os.unlink(os.path.join(folder, name))
-
-
-def _ends_clean(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 def _common(kind: str, event: Event) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Make folders that nobody else can look into."""
+"""Folders and records that nobody else can look into."""
 
 from __future__ import annotations
 
+import errno
 import os
 
 
@@ -18,3 +19,16 @@ def make_folder(path: str) -> None:
             raise
         make_folder(above)
         make_folder(path)
+
+
+def append_line(descriptor: int, data: bytes) -> None:
+    """Write lines at the end of a file that is open for appending and reading; raise OSError if they do not fit.
+
+    Law: lines are one `write`, so writers never interleave; they never join what a killed writer or a full disk left
+    without a newline.
+    """
+    size = os.fstat(descriptor).st_size
+    torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    data = b"\n" + data if torn else data
+    if os.write(descriptor, data) < len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -6,6 +6,7 @@ import os
 
 from detent.journal import decision_of
 from detent.observers import EventEnded, Notice
+from detent.private import append_line
 from detent.wire import encode, payload
 
 #: Names the file that gets one line for every event of every session that is started with it.
@@ -26,8 +27,8 @@ class Recorder:
         word, _ = decision_of(outcome.decision)
         stopped = "stop" if outcome.stop is not None else "none"
         line = {"payload": payload(notice.event), "decision": word or stopped, "reason": outcome.reason}
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
-            os.write(descriptor, encode(line) + b"\n")
+            append_line(descriptor, encode(line) + b"\n")
         finally:
             os.close(descriptor)
