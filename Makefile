@@ -62,8 +62,14 @@ docs: install         ## write the generated tables of docs/
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/generate_rules.py
 
-bench: install        ## measure, as ratios inside one run
+bench: install        ## measure, as ratios inside one run, and write docs/benchmarks.md
 	$(BIN)/python bench/run.py
+
+bench-check: install  ## fail when a key ratio is clearly worse than the committed baseline
+	$(BIN)/python bench/check.py
+
+bench-peers: install  ## the same hook through other engines, installed into bench/.peers
+	$(BIN)/python bench/peers.py
 
 lock:                 ## resolve requirements/dev.lock anew (needs uv)
 	uv pip compile --universal --quiet --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
