@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash, seen
-from detent import Answer, Block, Deny, Hooks, PostToolUse, PreToolUse
+from detent import Answer, Block, Deny, Hooks, Places, PostToolUse, PreToolUse
 from detent.agent import Agent, AgentOptions, Person, Question, Reply, open_agent
 from detent.agent.updates import Added, Ended, Said, Update
+from detent.config import accept, review
 from detent.model import Request
 from detent.models.script import parse_script
 from detent.models.scripted import ScriptedModel
@@ -239,3 +240,25 @@ def test_updates_tell_the_whole_story_in_order(place: Place) -> None:
 
     asyncio.run(run(options(place), Recording([[bash("echo x")], [{"text": "end"}]]), on_message_update=listen))
     assert kinds == ["Opened", "Said", "ToolEnded", "Typed", "Said", "Ended"]
+
+
+@pytest.mark.req("R-245", "R-366")
+def test_a_hooks_rule_never_untrusts_the_settings_that_a_person_trusted(place: Place) -> None:
+    rule = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "localSettings"}
+    allow = {"behavior": "allow", "updatedPermissions": [rule]}
+    place.answer("PermissionRequest", {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": allow}})
+    place.settings = {"permissions": {"deny": ["Read(secret.txt)"]}}
+    place.file("secret.txt", "SECRET")
+    place.command({"turns": []})
+    env = {name: value for name, value in place.env.items() if name != "DETENT_TRUST"}
+    places = Places(project=str(place.project), env=env)
+    found = review(places.load())
+    accept(places.load().gate.store, found.project, found.pending)
+    read = {"tool": "Read", "input": {"file_path": str(place.project / "secret.txt")}}
+    model = Recording([[bash("touch one")], [bash("touch two")], [read], [{"text": "end"}]])
+    given = AgentOptions(cwd=str(place.project), env=env, home=str(place.home))
+    asyncio.run(run(given, model))
+    assert (place.project / "two").exists()
+    assert len(place.got("PermissionRequest")) == 1
+    assert not (place.project / ".claude" / "settings.local.json").exists()
+    assert "SECRET" not in model.texts(-1)

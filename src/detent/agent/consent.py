@@ -141,7 +141,7 @@ def _allowed(actor: Actor, wish: Wish, outcome: Outcome, texts: tuple[str, ...])
         return Refusal(text=held.text, texts=texts)
     if held is not None:
         return held
-    actor.session.update_permissions(outcome.fields.get("updated_permissions", ()))
+    actor.session.update_permissions_of_hook(outcome.fields.get("updated_permissions", ()))
     return Consent(arguments=rewritten.arguments, texts=texts)
 
 

@@ -19,7 +19,8 @@ from detent.agent.permissions import Mode, Permissions
 from detent.agent.tools import Tool
 from detent.agent.updates import Finding, Listener, ModeChanged, Note, Update
 from detent.agent.voice import Voice
-from detent.diagnostics import Diagnostic
+from detent.config import TrustPolicy
+from detent.diagnostics import Diagnostic, Severity
 from detent.events import (
     Event,
     InstructionsLoaded,
@@ -213,6 +214,24 @@ class Session:
         mode = self.permissions.mode
         self.permissions.update(entries)
         self._tell_of_permissions(mode)
+
+    def update_permissions_of_hook(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Carry out what a hook wants to be allowed; in a project whose settings a person trusted, for this session.
+
+        Written there, the rule would make the settings others than the trusted ones, and all of them, deny rules
+        included, would lose their effect until somebody trusts them again.
+        """
+        gate = self.hooks.loaded.gate
+        if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
+            self.update_permissions(entries)
+            return
+        written = [entry for entry in entries if entry.get("destination") in ("localSettings", "projectSettings")]
+        for entry in written:
+            text = f"a hook's rule for {entry['destination']} holds for this session; add it to the file yourself"
+            self.report(Diagnostic("permission-not-kept", text, None, Severity.WARNING))
+        self.update_permissions(
+            [{**entry, "destination": "session"} if entry in written else entry for entry in entries]
+        )
 
     def set_mode(self, name: str) -> None:
         """Go on in another permission mode."""
