@@ -151,6 +151,12 @@ def test_explain_follows_the_chain_without_running(shell: Shell) -> None:
     assert [chain["would_run"] for chain in chains] == [True, False, True, False]
 
 
+def test_explain_never_calls_an_untrusted_hook_trusted(shell: Shell) -> None:
+    settings(shell.project, GUARD)
+    (chain,) = shell.json("explain", "PreToolUse", "--tool", "Write")
+    assert [(step["step"], step["passed"]) for step in chain["chain"]][-1] == ("trusted", False)
+
+
 @pytest.mark.req("R-034", "R-033", "R-029")
 def test_configuration_problems_are_on_stderr_and_stdout_stays_json(shell: Shell) -> None:
     settings(shell.home, {"hooks": {"PreTool": [], "PreToolUse": [{"hooks": [{"type": "command"}]}]}})

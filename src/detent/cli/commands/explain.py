@@ -33,9 +33,11 @@ class Step(msgspec.Struct, frozen=True):
     detail: str
 
 
+_ENABLED = (SkipReason.DISABLED, SkipReason.MANAGED_ONLY, SkipReason.INACTIVE)
+
 #: The links in their order; a handler falls at the first that fails.
 _LINKS: tuple[tuple[str, tuple[SkipReason, ...]], ...] = (
-    ("enabled", (SkipReason.DISABLED, SkipReason.MANAGED_ONLY, SkipReason.INACTIVE)),
+    ("enabled", _ENABLED),
     ("trusted", (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)),
     ("matcher", (SkipReason.MATCHER, SkipReason.INVALID_MATCHER)),
     ("if", (SkipReason.CONDITION, SkipReason.CONDITION_ON_EVENT)),
@@ -74,7 +76,9 @@ def explain(event: Event, loaded: Loaded, host: Host) -> list[tuple[Entry, list[
         if entry.event != event.event_name:
             chains.append((entry, [_source(entry), Step("event", False, f"it is for {entry.event}")]))
             continue
-        skip = skips.get(id(entry.handler)) or _held_by_gate(entry.handler, loaded, event.cwd)
+        skip = skips.get(id(entry.handler))
+        if skip is None or skip.reason not in _ENABLED:  # trust comes before the matcher in the chain
+            skip = _held_by_gate(entry.handler, loaded, event.cwd) or skip
         chains.append((entry, [_source(entry), Step("event", True, entry.event), *_steps(entry, skip, event)]))
     return chains
 
