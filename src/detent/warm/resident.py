@@ -30,6 +30,10 @@ _PRINTED = 1024 * 1024
 _READ = 65536
 #: The most that a pipe holds.
 _PIPE = 1024 * 1024
+#: A worker that answers within so many seconds is waited for; starting a process keeps the loop as long.
+_AT_ONCE = 0.0003
+#: Descriptors that `select` can wait for.
+_SELECTABLE = 1024
 #: Seconds from SIGTERM to SIGKILL, and how long an idle process may take to notice the end of its stdin.
 _KILL_AFTER = 1.5
 _LEAVE = 0.5
@@ -74,6 +78,7 @@ class Resident:
         self._env: Mapping[str, str] = command.env
         self._changes: Mapping[str, str | None] = {}
         self._broken = False
+        self._quick = False
         child_in, self._in = os.pipe()
         self._out, child_out = os.pipe()
         self._err, child_err = os.pipe()
@@ -117,8 +122,9 @@ class Resident:
         self.asked += 1
         self._printed.clear()
         self._send(self._request(command))
-        # The system often lets the reader of a pipe run at once: then the answer is here, and the loop not needed.
-        line = self._ready_line() or await self._line(limit)
+        began = self._loop.time()
+        line = self._ready_line() or self._line_at_once() or await self._line(limit)
+        self._quick = self._loop.time() - began < _AT_ONCE
         if self._endless:
             await self.end()
             return Failed(Failure.ANSWER, f"the worker's answer is longer than {_LONGEST} bytes")
@@ -176,6 +182,13 @@ class Resident:
         self._env, self._changes = now, changes
 
     # ── the wire ────────────────────────────────────────────────────────────
+
+    def _line_at_once(self) -> bytes | None:
+        """Wait for a worker that was quick before, without the loop: two turns of it cost more than the answer."""
+        if not self._quick or self._out >= _SELECTABLE:
+            return None
+        select.select((self._out,), (), (), _AT_ONCE)
+        return self._ready_line()
 
     async def _line(self, limit: float | None) -> bytes | None:
         """Wait for one line; None when there is none within the limit or at all."""
