@@ -217,19 +217,22 @@ class Resident:
 
     def _send(self, data: bytes) -> None:
         self._unsent = memoryview(data)
-        self._feed()
+        self._write()
         if self._unsent:
             self._loop.add_writer(self._in, self._feed)
 
     def _feed(self) -> None:
+        self._write()
+        if not self._unsent:
+            self._loop.remove_writer(self._in)
+
+    def _write(self) -> None:
         try:
             self._unsent = self._unsent[os.write(self._in, self._unsent) :]
         except BlockingIOError:
             return
         except OSError:  # it closed its stdin; what it makes of that, its exit or the time limit will tell
             self._unsent = memoryview(b"")
-        if not self._unsent:
-            self._loop.remove_writer(self._in)
 
     def _on_output(self) -> None:
         line = self._ready_line()
