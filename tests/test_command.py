@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from detent.background import Background
 from detent.events import Event
-from detent.executors.command import CommandExecutor
+from detent.executors.command import CommandExecutor, mark_prefix
 from detent.executors.job import Job
 from detent.handlers import CommandHandler
 from detent.host import Host
@@ -263,3 +264,12 @@ def test_bytes_come_before_text(make: Callable[[], bytes], tmp_path: Path) -> No
     reply = run("cat data", tmp_path)
     assert isinstance(reply, Exited)
     assert reply.stdout == make()
+
+
+def test_marks_are_unique_and_handed_down() -> None:
+    one, other = mark_prefix({}), mark_prefix({})
+    assert one != other
+    assert re.fullmatch(r"[0-9a-f]{8}\.", one)
+    assert mark_prefix({"DETENT_RUN": "ab.hook-1"}).startswith("ab.hook-1/")
+    for odd in ("a b", "a\nb", "x" * 2000, "a=b"):
+        assert re.fullmatch(r"[0-9a-f]{8}\.", mark_prefix({"DETENT_RUN": odd}))

@@ -42,6 +42,11 @@ class HookSession:
         """The hooks that outlive their events."""
         return self._wiring.background
 
+    @property
+    def watchdog(self) -> Watchdog | None:
+        """What ends processes if this one is killed; None where nobody asked for it."""
+        return self._wiring.watchdog
+
     async def fire(self, event: Event) -> Outcome:
         """Take up changed settings, then fire the event."""
         await self.refresh(event)

@@ -188,6 +188,7 @@ def _bench(session: Session) -> Bench:
     env = {**session.options.env, **session.hooks.loaded.settings.env, "CLAUDECODE": "1"}
     folder = session_folder(session.transcript_path)
     bench = bench_for(session.cwd, env, folder, session.hooks.env_files, session.report)
+    bench.shells.watchdog = session.hooks.watchdog
 
     def ended(task: Ended) -> None:
         status = "killed" if task.killed else "completed" if task.status == 0 else "failed"

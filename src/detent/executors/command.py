@@ -50,10 +50,7 @@ class CommandExecutor:
         #: Told of every process, to end it if the host is killed.
         self._watchdog = watchdog
         self._base = base_environment(host)
-        #: A hook that starts hooks of its own hands its mark down, and takes them with it when it is ended.
-        outer = self._base.get(RUN_VARIABLE, "")
-        inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
-        self._run_prefix = f"{inherited}{os.urandom(4).hex()}."
+        self._run_prefix = mark_prefix(self._base)
 
     async def __call__(self, job: Job) -> Reply:
         """Run the hook to its end, or until it asks for the background."""
@@ -134,6 +131,16 @@ class CommandExecutor:
         import tempfile  # two milliseconds that hardly any firing needs
 
         return tempfile.gettempdir()
+
+
+def mark_prefix(env: Mapping[str, str]) -> str:
+    """Begin the marks of one owner of processes.
+
+    What runs inside a hook continues the hook's own mark, so that it is found and ended with the hook.
+    """
+    outer = env.get(RUN_VARIABLE, "")
+    inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
+    return f"{inherited}{os.urandom(4).hex()}."
 
 
 async def _ended(process: _process.Process) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import secrets
 import shlex
@@ -14,7 +15,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from detent.executors._process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
+from detent.executors.command import RUN_VARIABLE, mark_prefix
 from detent.private import make_folder
+from detent.watchdog import Watchdog
 
 #: A background command that fills the disk is ended here.
 OUTPUT_LIMIT = 1024 * 1024 * 1024
@@ -70,16 +73,39 @@ class Shells:
         self._watchers: set[asyncio.Task[None]] = set()
         self._killed: set[str] = set()
         self._left: set[int] = set()
+        #: Told of every process, to end it if the session is killed.
+        self.watchdog: Watchdog | None = None
+        self._marks = ""
+        self._numbers = itertools.count(1)
 
     async def run(self, command: Command, timeout: float) -> Exit | Expired | NotStarted:
         """Run a command to its end, or to its limit; a cancelled caller ends it with everything it started."""
-        process = start(command, timeout)
+        process = self._begin(command, timeout)
         if isinstance(process, NotStarted):
             return process
         try:
             return await process.wait()
         finally:
             self._left = {group for group in (*self._left, process.pid) if _alive(group)}
+
+    def _begin(self, command: Command, timeout: float | None = None) -> Process | NotStarted:
+        """Start a command under a mark of its own; the watchdog forgets it when nothing of it is left."""
+        if not self._marks:
+            self._marks = mark_prefix(command.env)
+        mark = f"{self._marks}bash-{next(self._numbers)}"
+        env = {**command.env, RUN_VARIABLE: mark}
+        command = msgspec.structs.replace(command, env=env, mark=f"{RUN_VARIABLE}={mark}")
+        watchdog = self.watchdog
+        if watchdog is None:
+            return start(command, timeout)
+        watchdog.guard(command.mark)
+        process = start(command, timeout)
+        if isinstance(process, NotStarted):
+            watchdog.release(command.mark)
+            return process
+        watchdog.started(command.mark, process.pid)
+        process.on_end = lambda: None if _alive(process.pid) else watchdog.release(command.mark)
+        return process
 
     def start(self, command: Command, text: str, description: str) -> Background | NotStarted:
         """Start a command in the background, its output going to a file."""
@@ -89,7 +115,7 @@ class Shells:
         output = os.path.join(folder, f"{name}.output")
         os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1; {command.argv[-1]}")
-        process = start(msgspec.structs.replace(command, argv=argv))
+        process = self._begin(msgspec.structs.replace(command, argv=argv))
         if isinstance(process, NotStarted):
             os.unlink(output)
             return process
