@@ -179,12 +179,65 @@ def model_gigabytes(client: socket.socket) -> None:
     hang(client)
 
 
+def _streamed(*events: dict[str, object]) -> bytes:
+    lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
+    return b"".join(b"%x\r\n%s\r\n" % (len(line), line) for line in lines)
+
+
+_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+_USAGE = {"input_tokens": 1, "output_tokens": 1}
+_BEGUN = _streamed(
+    {
+        "type": "message_start",
+        "message": {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _USAGE,
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Half an ans"}},
+)
+
+
+def stream_stalls(client: socket.socket) -> None:
+    """Begin to answer, and say no more."""
+    client.sendall(_STREAM + _BEGUN)
+    hang(client)
+
+
+def stream_breaks(client: socket.socket) -> None:
+    """Begin to answer, and close."""
+    client.sendall(_STREAM + _BEGUN)
+
+
+def stream_resets(client: socket.socket) -> None:
+    client.sendall(_STREAM + _BEGUN)
+    time.sleep(0.05)
+    reset(client)
+
+
+def stream_floods(client: socket.socket) -> None:
+    """Answer without end."""
+    client.sendall(_STREAM + _BEGUN)
+    more = _streamed({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x" * 1000}})
+    while True:
+        client.sendall(more)
+        time.sleep(0.001)
+
+
 MODES: dict[str, Callable[[socket.socket], None]] = {
     made.__name__: made
     for made in (
         *(hang, hang_in_head, hang_in_body, drip, drip_head, close, reset, reset_in_body, redirect, gigabytes),
         *(declared_gigabytes, chunks, head_without_end, interim_without_end, gzip_bomb, deflate_bomb, garbage),
         *(broken_json, deep_json, failing, deny, model, model_stalls, model_gigabytes),
+        *(stream_stalls, stream_breaks, stream_resets, stream_floods),
     )
 }
 

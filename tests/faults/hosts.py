@@ -125,22 +125,29 @@ async def killed(world: World, times: int) -> None:
             assert victim.stdout.readline() == "ready\n"
             await asyncio.sleep(chance.uniform(0, 0.4))
             victim.kill()
-            died = time.monotonic()
             victim.wait()
             victim.stdout.close()
-            while (living := world.living() | _watchdogs(victim.pid)) and time.monotonic() - died < 6:
-                await asyncio.sleep(0.02)
-            slowest = max(slowest, time.monotonic() - died)
-            world.check(not living, f"{len(living)} processes survive their host: {'; '.join(map(describe, living))}")
-            for pid in living:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            left, seconds = await survivors(world, victim.pid)
+            slowest = max(slowest, seconds)
+            world.check(not left, f"{len(left)} processes survive their host: {'; '.join(map(describe, left))}")
             torn = _torn_lines(world.state)
             world.check(torn <= times, f"{torn} torn lines in the journal")
             _trusts(world)
             await world.next_works(session)
         world.over = slowest
         await world.settle()
+
+
+async def survivors(world: World, host: int) -> tuple[frozenset[int], float]:
+    """Wait until nothing of a killed host is left; end and give what is there after six seconds, and the time."""
+    died = time.monotonic()
+    while (living := world.living() | _watchdogs(host)) and time.monotonic() - died < 6:
+        await asyncio.sleep(0.02)
+    seconds = time.monotonic() - died
+    for pid in living:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return living, seconds
 
 
 def _watchdogs(host: int) -> frozenset[int]:

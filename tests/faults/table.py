@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from faults import environments, hosts, network
+from faults import agents, environments, hosts, network
 from faults.hooks import run_hook
 from faults.hostile import FAULTS
 from faults.world import World
@@ -56,6 +56,14 @@ ROWS: dict[str, Row] = {
     "the clock jumps": Row(run=environments.clock, jumps=True, quick=False),
     "home and state are missing, read-only or files": Row(run=environments.no_home, mounts=True),
     **_network(),
+    "agent: its model stalls in the middle of an answer": Row(
+        run=partial(agents.model_breaks, mode="stream_stalls"), quick=False
+    ),
+    "agent: its model breaks off": Row(run=partial(agents.model_breaks, mode="stream_breaks"), quick=False),
+    "agent: its model resets": Row(run=partial(agents.model_breaks, mode="stream_resets"), quick=False),
+    "agent: it is ended while its model stalls or floods": Row(run=agents.terminated, quick=False),
+    "agent: four in one project and one home": Row(run=agents.side_by_side, quick=False),
+    "agent: it is killed at 100 moments": Row(run=partial(agents.killed, times=100), quick=False, patience=900),
     "two hosts in the same folders": Row(run=hosts.side_by_side, quick=False),
     "the host gives up at every wait": Row(run=hosts.cancelled_everywhere, quick=False, patience=300),
     "the host is killed at 5 moments": Row(run=partial(hosts.killed, times=5)),

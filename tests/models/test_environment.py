@@ -11,6 +11,7 @@ import pytest
 
 from detent.model import ApiError, Request
 from detent.models import from_environment, prefetch
+from detent.models._limits import api_timeout
 from detent.models.anthropic import DEFAULT_MODEL, AnthropicModel
 from detent.models.openai import OpenAIModel
 from detent.models.scripted import NO_MODEL, ScriptedModel
@@ -89,3 +90,10 @@ def test_a_missing_sdk_is_told_with_the_extra() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.rstrip().endswith("pip install 'detent[anthropic]'")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("", 600.0), ("1500", 1.5), ("0", 600.0), ("-5", 600.0), ("soon", 600.0), ("٣", 600.0)]
+)
+def test_the_silence_of_an_api_has_a_limit(text: str, seconds: float) -> None:
+    assert api_timeout({"API_TIMEOUT_MS": text}) == seconds

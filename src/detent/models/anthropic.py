@@ -11,6 +11,7 @@ import msgspec
 
 from detent.errors import MissingExtra, ModelError
 from detent.model import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
+from detent.models._limits import api_timeout
 from detent.models._per_loop import PerLoop
 from detent.models._system_role import SystemRole, place_system_messages
 from detent.target import canonical_model
@@ -101,7 +102,7 @@ class AnthropicModel:
         url = env.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
         retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
         # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
-        known: dict[str, Any] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": 600.0}
+        known: dict[str, Any] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
         if retries.isascii() and retries.isdigit():
             known["max_retries"] = int(retries)
 

@@ -24,6 +24,7 @@ from detent.model import (
     Usage,
     error_kind,
 )
+from detent.models._limits import api_timeout
 from detent.models._per_loop import PerLoop
 from detent.models._system_role import SystemRole, blocks, place_system_messages, plain_text
 
@@ -152,9 +153,10 @@ class OpenAIModel:
         """Read address, key and model from the environment, by the names that the SDK reads."""
         key = env.get("OPENAI_API_KEY") or ""
         url = env.get("OPENAI_BASE_URL") or DEFAULT_URL
+        limit = api_timeout(env)
 
         def connect() -> AsyncOpenAI:
-            return load().AsyncOpenAI(api_key=key, base_url=url)  # type: ignore[no-any-return]
+            return load().AsyncOpenAI(api_key=key, base_url=url, timeout=limit)  # type: ignore[no-any-return]
 
         return cls(connect, main_model=env.get("OPENAI_MODEL") or DEFAULT_MODEL)
 
