@@ -74,3 +74,17 @@ def hooks_for(name: str, *handlers: dict[str, Any], matcher: str | None = None) 
 def open_fds() -> int:
     """Count the open file descriptors of this process."""
     return len(os.listdir("/proc/self/fd"))
+
+
+def child_processes() -> set[int]:
+    """List the processes whose parent is this one, zombies included."""
+    found = set()
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                fields = Path("/proc", entry, "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if fields[1] == str(os.getpid()):
+                found.add(int(entry))
+    return found

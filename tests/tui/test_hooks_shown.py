@@ -118,10 +118,10 @@ def test_each_message_goes_to_its_reader(chat: Chat) -> None:
 
 @pytest.mark.req("R-116")
 def test_the_spinner_shows_the_hooks_message_or_its_name_while_typing_goes_on(chat: Chat) -> None:
-    gate = chat.trace.with_name("gate")
-    wait = f'while [ ! -e "{gate}" ]; do sleep 0.05; done'
-    chat.hook("UserPromptSubmit", wait, statusMessage="Asking the oracle")
-    chat.hook("Stop", f'rm "{gate}"; {wait}')
+    first, last = (chat.trace.with_name(name) for name in ("first", "last"))
+    wait = 'while [ ! -e "{}" ]; do sleep 0.05; done'
+    chat.hook("UserPromptSubmit", wait.format(first), statusMessage="Asking the oracle")
+    chat.hook("Stop", wait.format(last))
     chat.script([text("An answer.")])
     with chat.open() as terminal:
         said(terminal)
@@ -129,9 +129,9 @@ def test_the_spinner_shows_the_hooks_message_or_its_name_while_typing_goes_on(ch
         terminal.send("typed while a hook runs")
         shown = terminal.wait("typed while a hook runs")
         assert "Asking the oracle" in shown
-        gate.touch()
+        first.touch()
         terminal.wait("Running Stop hook stop-0.sh")
-        gate.touch()
+        last.touch()
         terminal.wait("Running Stop hook", gone=True)
 
 
