@@ -73,7 +73,7 @@ def _fork_exec(command: Command, streams: tuple[int, int, int], status: tuple[in
         True,  # close all other descriptors
         (status[1],),
         command.cwd,
-        _block(command.env),
+        _block(command.env, command.mark),
         *(stdin, -1, -1, stdout, -1, stderr),
         *status,
         True,  # restore SIGPIPE and SIGXFSZ, which Python ignores
@@ -102,14 +102,20 @@ def _spawn_popen(command: Command, stdin: int, stdout: int, stderr: int) -> int:
     return process.pid
 
 
-def _block(env: Mapping[str, str]) -> list[bytes]:
-    """Encode an environment; most starts have the same as the one before, and encoding costs as much as the pipes."""
-    global _last_block  # a memo of a pure function, swapped as a whole
+def _block(env: Mapping[str, str], mark: str) -> list[bytes]:
+    """Encode an environment; most starts have the one before but for the mark, and encoding costs as much as the pipes.
+
+    The memo is swapped as a whole. Another thread's mark in it can only make it look like another environment.
+    """
+    global _last_block  # a memo of a pure function
+    name = mark.partition("=")[0]
     known, block = _last_block
+    if name:
+        known[name] = env.get(name, "")
     if env != known:
-        block = list(map(_entry, env, env.values()))
+        block = [_entry(key, value) for key, value in env.items() if key != name]
         _last_block = (dict(env), block)
-    return block
+    return [*block, _entry(name, env.get(name, ""))] if name else block
 
 
 _last_block: tuple[dict[str, str], list[bytes]] = ({}, [])
