@@ -229,3 +229,16 @@ def test_a_fork_says_where_it_came_from_and_reads_the_same(tmp_path: Path) -> No
     assert not {line.get("uuid") for line in lines(path)} & {line.get("uuid", 0) for line in lines(t.path)}
     with pytest.raises(FileExistsError):
         fork_session(t.path, "fork-1", str(tmp_path))
+
+
+def test_fragments_of_one_message_are_joined_whatever_form_they_have() -> None:
+    def line(uuid: str, parent: str | None, content: Any) -> dict[str, Any]:
+        message = {"role": "assistant", "id": "m", "content": content}
+        return {"type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message}
+
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
+    found = conversation([line("a", None, "hi"), line("b", "a", [call]), line("c", "b", "there")]).messages()
+    assert [message["content"] for message in found] == [
+        [{"type": "text", "text": "hi"}, call, {"type": "text", "text": "there"}]
+    ]
+    assert pending(found) == [call]

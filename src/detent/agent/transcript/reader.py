@@ -143,9 +143,13 @@ def _add(out: list[Message], message: Message) -> None:
     if last is not None and last["role"] == message["role"]:
         same = message.get("id") is not None and last.get("id") == message.get("id")
         if same or (_has_results(last) and _has_results(message)):
-            out[-1] = {**last, "content": [*last["content"], *message["content"]]}
+            out[-1] = {**last, "content": [*_blocks(last["content"]), *_blocks(message["content"])]}
             return
     out.append(message)
+
+
+def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _say(out: list[Message], texts: list[str]) -> None:
@@ -187,9 +191,7 @@ def closed(messages: Sequence[Message]) -> list[Message]:
         if missing:
             lost = [_lost(id_) for id_ in missing]
             if message["role"] == "user":
-                content = message["content"]
-                said = content if isinstance(content, list) else [{"type": "text", "text": content}]
-                message = {**message, "content": [*lost, *said]}
+                message = {**message, "content": [*lost, *_blocks(message["content"])]}
             else:
                 out.append({"role": "user", "content": lost})
         if message["content"]:
