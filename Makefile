@@ -34,8 +34,8 @@ unit: install
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
 conformance: install  ## the conformance cases, through the command line
-	$(BIN)/python tests/conformance/run.py engine -j 2
-	$(BIN)/python tests/conformance/run.py session -j 2
+	$(BIN)/python tests/conformance/run.py engine -j 3
+	$(BIN)/python tests/conformance/run.py session -j 3
 
 faults: install       ## hostile hooks and environments: the whole table, a few minutes
 	@cd tests && ../$(BIN)/python -m faults
