@@ -29,11 +29,11 @@ class Pipes:
         childs[STDIN], ours[STDIN] = os.pipe()
         ours[STDOUT], childs[STDOUT] = os.pipe()
         ours[STDERR], childs[STDERR] = os.pipe()
-        for fd in ours.values():
-            os.set_blocking(fd, False)
-        if len(data) > _PIPE_SIZE and hasattr(fcntl, "F_SETPIPE_SZ"):
-            with contextlib.suppress(OSError):  # over the user's quota; the rest is sent while the process runs
-                fcntl.fcntl(ours[STDIN], fcntl.F_SETPIPE_SZ, min(len(data), _LARGEST_PIPE))
+        if len(data) > _PIPE_SIZE:  # else it fits, and the write cannot block
+            os.set_blocking(ours[STDIN], False)
+            if hasattr(fcntl, "F_SETPIPE_SZ"):
+                with contextlib.suppress(OSError):  # over the user's quota; the rest is sent while the process runs
+                    fcntl.fcntl(ours[STDIN], fcntl.F_SETPIPE_SZ, min(len(data), _LARGEST_PIPE))
         self.unsent = memoryview(data)
         self.feed()
         if not self.unsent:
@@ -48,11 +48,13 @@ class Pipes:
         self.unsent = self.unsent[sent:]
 
     def leave_to_child(self) -> None:
-        """Close the child's ends, now that it has them.
+        """Close the child's ends, now that it has them, and let ours not block: nothing of that delays its start.
 
         While something is unsent we keep its stdin: so our writes never break, not even in a host that restored
         SIGPIPE, when the child closes it or exits without reading.
         """
+        os.set_blocking(self.ours[STDOUT], False)
+        os.set_blocking(self.ours[STDERR], False)
         if not self.unsent:
             os.close(self.childs.pop(STDIN))
         os.close(self.childs.pop(STDOUT))

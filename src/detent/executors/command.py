@@ -99,21 +99,23 @@ class CommandExecutor:
         """Say what is started for a job, without starting it."""
         handler = job.handler
         assert isinstance(handler, CommandHandler)
+        run = self._run_prefix + job.run_id
         env = self._environment(handler, job.event, job.index)
-        env[RUN_VARIABLE] = self._run_prefix + job.run_id
+        env[RUN_VARIABLE] = run
         return _process.Command(
             argv=arguments(handler, env),
             cwd=self._directory(job.event),
             env=env,
             stdin=job.payload,
-            mark=f"{RUN_VARIABLE}={env[RUN_VARIABLE]}",
+            mark=f"{RUN_VARIABLE}={run}",
         )
 
     def _environment(self, handler: CommandHandler, event: Event, index: int) -> dict[str, str]:
-        env = dict(self._base)
+        env = self._base.copy()
         env["CLAUDE_CODE_SESSION_ID"] = event.session_id
-        if isinstance(event.effort, dict) and "level" in event.effort:
-            env["CLAUDE_EFFORT"] = event.effort["level"]
+        effort = event.effort
+        if isinstance(effort, dict) and "level" in effort:
+            env["CLAUDE_EFFORT"] = effort["level"]
         if event.rules.env_file:
             env["CLAUDE_ENV_FILE"] = env_file(self._host.config_dir, event, index)
         plugin = handler.source.plugin
