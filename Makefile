@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance faults load fuzz bench coverage coverage-map docs lock clean
+.PHONY: help install demo test lint types unit conformance faults faults-peers load fuzz bench coverage coverage-map docs lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -39,6 +39,9 @@ conformance: install  ## the conformance cases, through the command line
 
 faults: install       ## hostile hooks and environments: the whole table, a few minutes
 	@cd tests && ../$(BIN)/python -m faults
+
+faults-peers: install ## the hostile hooks on other engines, installed into bench/.peers, side by side
+	$(BIN)/python bench/faults_peers.py
 
 load: install         ## 64 sessions at once, eight hooks an event, a minute
 	$(BIN)/python bench/load.py

@@ -28,6 +28,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     want: str
     #: The diagnostic that must name the cause; empty where the hook did nothing wrong.
     code: str = ""
+    #: The hook meant to deny and was not understood: an engine that reads more than it must may deny.
+    meant: bool = False
     #: The hook gave no verdict, so with `onFailure: block` the event is refused.
     fails: bool = False
     #: Bytes of text in the event.
@@ -45,6 +47,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     def limit(self) -> float:
         """Tell the hook's time limit in seconds."""
         return SHORT if self.expires else LONG
+
+    def right(self, word: str) -> bool:
+        """Tell whether a decision is one that this hook may come to."""
+        return word == self.want or self.want == ALLOW or (self.meant and word == DENY)
 
 
 def answer(word: str = "deny", **more: Any) -> str:
@@ -157,6 +163,7 @@ OUTPUT = (
         name="prints a denial, then hangs",
         command=says(_DENIAL, f"exec {_HANG}"),
         want=NONE,
+        meant=True,
         code="timeout",
         fails=True,
         expires=True,
@@ -181,6 +188,7 @@ BYTES = (
         name="NUL inside a denial",
         command=prints(rf"{_BYTES}.replace(b'told', b't\0ld')"),
         want=NONE,
+        meant=True,
         code="broken-json",
         fails=True,
     ),
@@ -189,6 +197,7 @@ BYTES = (
         name="a denial in UTF-16",
         command=prints(f"{_DENIAL!r}.encode('utf-16')"),
         want=NONE,
+        meant=True,
         code="not-utf-8",
     ),
     Fault(
@@ -208,6 +217,7 @@ JSON = (
         name="100,000 nested brackets in a denial",
         command=prints(f"{_BYTES}[:-1] + b', \"x\": ' + {_DEEP} + b'}}'"),
         want=NONE,
+        meant=True,
         code="broken-json",
         fails=True,
     ),
@@ -221,6 +231,7 @@ JSON = (
         name="a 10 MB number in a denial",
         command=prints(f"{_BYTES}[:-1] + b', \"x\": ' + b'9' * 10_000_000 + b'}}'"),
         want=NONE,
+        meant=True,
         code="output-too-large",
         fails=True,
         memory=96,
@@ -247,6 +258,7 @@ JSON = (
         name="NaN in a denial",
         command=prints(f"{_BYTES}[:-1] + b', \"x\": NaN}}'"),
         want=NONE,
+        meant=True,
         code="broken-json",
         fails=True,
     ),
@@ -254,6 +266,7 @@ JSON = (
         name="a denial of the wrong shape",
         command=says('{"hookSpecificOutput": [{"permissionDecision": "deny"}]}'),
         want=NONE,
+        meant=True,
         code="invalid-answer",
         fails=True,
     ),
