@@ -120,6 +120,7 @@ def test_a_folder_that_is_a_file_is_a_problem_and_not_an_error(tmp_path: Path) -
         ({"DETENT_STATE_DIR": "/a"}, "/a"),
         ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/detent"),
         ({"HOME": "/h"}, "/h/.local/state/detent"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.local/state/detent"),
     ],
 )
 def test_where_state_is_kept(env: dict[str, str], folder: str) -> None:

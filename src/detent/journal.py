@@ -58,9 +58,11 @@ def redact(text: str) -> str:
 def state_dir(env: Mapping[str, str]) -> str:
     """Tell the folder for the journal and the trust store."""
     if env.get("DETENT_STATE_DIR"):
-        return env["DETENT_STATE_DIR"]
+        return os.path.abspath(env["DETENT_STATE_DIR"])
     home = env.get("HOME") or os.path.expanduser("~")
-    return os.path.join(env.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"), "detent")
+    # The XDG specification says that a relative path is to be ignored; it would lie in the workspace.
+    base = env.get("XDG_STATE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".local", "state"), "detent")
 
 
 def short(text: str) -> str:
