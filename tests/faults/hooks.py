@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
+
 from faults.hostile import DENY, Fault
 from faults.world import SIBLING, World, codes, command, word
 
@@ -26,6 +29,25 @@ async def run_hook(world: World, fault: Fault) -> None:
         await world.settle(fault.outlive * 3)
     world.check(world.over <= OVER, f"{world.over:.2f} s over the limit, {OVER} allowed")
     world.check(world.peak <= fault.memory, f"{world.peak:.0f} MB over the baseline, {fault.memory} allowed")
+
+
+async def run_warm(world: World, fault: Fault) -> None:
+    """Try a Python hook in a warm interpreter: the first event starts it, later ones find it, all end with the session."""
+    code = shlex.split(fault.command)[-1]
+    script = world.folder / "hook.py"
+    script.write_text(code)
+    hook = command(f"PYTHON {script}", timeout=fault.limit, worker="warm")
+    async with world.session(("Alone", [hook]), ("Beside", [command(SIBLING), hook])) as session:
+        for tool in ("Alone", "Alone", "Alone", "Beside"):
+            outcome = await world.fire(session, world.event(tool), fault.limit if fault.expires else None)
+            want = DENY if tool == "Beside" else fault.want
+            world.check(word(outcome) == want, f"{tool}: {want} wanted", outcome)
+            world.check(not fault.code or fault.code in codes(outcome), f"{tool}: {fault.code} not named", outcome)
+            world.check("asked-without" not in codes(outcome), f"{tool}: it cannot be warm", outcome)
+            await world.next_works(session)
+            await asyncio.sleep(0.1)  # a new interpreter is on its way
+    await world.settle(fault.outlive * 4)
+    world.check(world.over <= OVER, f"{world.over:.2f} s over the limit, {OVER} allowed")
 
 
 def _wanted(fault: Fault) -> dict[str, str]:

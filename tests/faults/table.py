@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from faults import agents, environments, hosts, network
-from faults.hooks import run_hook
+from faults.hooks import run_hook, run_warm
 from faults.hostile import FAULTS
 from faults.world import World
 
@@ -31,6 +31,23 @@ def _hooks() -> dict[str, Row]:
     return {name: Row(run=partial(run_hook, fault=fault), quick=fault.quick) for name, fault in FAULTS.items()}
 
 
+#: Hostile Python hooks that are tried in a warm interpreter, too.
+_WARM = (
+    "invalid UTF-8 inside a denial",
+    "100,000 nested brackets and exit 2",
+    "a 10 MB number in a denial",
+    "ignores every signal it can",
+    "makes a daemon with a session of its own and hangs",
+    "forks until it is ended",
+    "dies by SIGKILL",
+    "dies by SIGSEGV",
+)
+
+
+def _warm() -> dict[str, Row]:
+    return {f"warm: {name}": Row(run=partial(run_warm, fault=FAULTS[name]), quick=False) for name in _WARM}
+
+
 def _network() -> dict[str, Row]:
     asked = ((network.run_http, network.HTTP), (network.run_mcp, network.MCP), (network.run_model, network.MODEL))
     rows = {
@@ -44,6 +61,7 @@ def _network() -> dict[str, Row]:
 
 ROWS: dict[str, Row] = {
     **_hooks(),
+    **_warm(),
     "the hook deletes its working directory": Row(run=environments.own_directory),
     "the hook changes its settings file": Row(run=environments.settings_change),
     "the event is nested 5,000 levels deep": Row(run=environments.nesting),
