@@ -32,7 +32,7 @@ async def run_hook(world: World, fault: Fault) -> None:
 
 
 async def run_warm(world: World, fault: Fault) -> None:
-    """Try a Python hook in a warm interpreter: the first event starts it, later ones find it, all end with the session."""
+    """Try a Python hook in a warm interpreter: the first event starts it, later ones find it."""
     code = shlex.split(fault.command)[-1]
     script = world.folder / "hook.py"
     script.write_text(code)
