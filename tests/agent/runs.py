@@ -92,7 +92,8 @@ class Place:
 
     def got(self, event: str) -> list[dict[str, Any]]:
         """Give what hooks of an event read, in the order of their starts."""
-        return [json.loads(path.read_text()) for path in sorted(self.seen.glob(f"{event}-*"))]
+        texts = (path.read_text() for path in sorted(self.seen.glob(f"{event}-*")))
+        return [json.loads(text) for text in texts if text]  # a file that is still empty is being written
 
     @property
     def order(self) -> list[str]:
