@@ -28,7 +28,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     env: Mapping[str, str]
     stdin: bytes = b""
-    #: `NAME=value` of an entry of `env` that no other process has; by it those that left the group are found.
+    #: `NAME=value` of a variable that goes over `env` and that no other process has; by it those that left the group
+    #: are found.
     mark: str = ""
 
 
@@ -95,30 +96,31 @@ def _spawn_popen(command: Command, stdin: int, stdout: int, stderr: int) -> int:
         stdout=stdout,
         stderr=stderr,
         cwd=command.cwd,
-        env=command.env,
+        env=with_mark(command),
         start_new_session=True,
     )
     process.returncode = 0  # we reap it: Popen must neither warn nor wait for it
     return process.pid
 
 
+def with_mark(command: Command) -> dict[str, str]:
+    """Write the whole environment of a command, its mark included."""
+    name, _, value = command.mark.partition("=")
+    return {**command.env, name: value} if name else dict(command.env)
+
+
 def _block(env: Mapping[str, str], mark: str) -> list[bytes]:
-    """Encode an environment; most starts have the one before but for the mark, and encoding costs as much as the pipes.
-
-    The memo is swapped as a whole. Another thread's mark in it can only make it look like another environment.
-    """
-    global _last_block  # a memo of a pure function
+    """Encode an environment; most starts have the same as the one before, and encoding costs as much as the pipes."""
+    global _last_block  # a memo of a pure function, swapped as a whole
     name = mark.partition("=")[0]
-    known, block = _last_block
-    if name:
-        known[name] = env.get(name, "")
-    if env != known:
+    known, known_name, block = _last_block
+    if env != known or name != known_name:
         block = [_entry(key, value) for key, value in env.items() if key != name]
-        _last_block = (dict(env), block)
-    return [*block, _entry(name, env.get(name, ""))] if name else block
+        _last_block = (dict(env), name, block)
+    return [*block, os.fsencode(mark)] if mark else block
 
 
-_last_block: tuple[dict[str, str], list[bytes]] = ({}, [])
+_last_block: tuple[dict[str, str], str, list[bytes]] = ({}, "", [])
 
 
 @functools.lru_cache(maxsize=512)

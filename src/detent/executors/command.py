@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from detent.background import Background, async_request
 from detent.events import Event
 from detent.executors import _process
@@ -25,6 +27,18 @@ RUN_VARIABLE = "DETENT_RUN"
 #: Variables of an outer session that would be lies in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
 _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
+
+#: Handlers times sessions whose surroundings are remembered.
+_MOST_PREPARED = 1024
+
+
+class _Prepared(msgspec.Struct, frozen=True):
+    """What all events of one handler and session have in common; the handler keeps its id from being used again."""
+
+    handler: CommandHandler
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+
 
 Started = _process.Process | _process.NotStarted
 #: Starts a command within a time limit.
@@ -50,7 +64,10 @@ class CommandExecutor:
         #: Told of every process, to end it if the host is killed.
         self._watchdog = watchdog
         self._base = base_environment(host)
-        self._run_prefix = mark_prefix(self._base)
+        self._run_prefix = f"{RUN_VARIABLE}={mark_prefix(self._base)}"
+        self._base.pop(RUN_VARIABLE, None)
+        #: Environments and argument lists by handler and session: most events of a session have the same.
+        self._prepared: dict[tuple[int, str, str], _Prepared] = {}
 
     async def __call__(self, job: Job) -> Reply:
         """Run the hook to its end, or until it asks for the background."""
@@ -99,25 +116,34 @@ class CommandExecutor:
         """Say what is started for a job, without starting it."""
         handler = job.handler
         assert isinstance(handler, CommandHandler)
-        run = self._run_prefix + job.run_id
-        env = self._environment(handler, job.event, job.index)
-        env[RUN_VARIABLE] = run
+        prepared = self._prepare(handler, job.event)
+        env = prepared.env
+        if job.event.rules.env_file:
+            env = {**env, "CLAUDE_ENV_FILE": env_file(self._host.config_dir, job.event, job.index)}
         return _process.Command(
-            argv=arguments(handler, env),
+            argv=prepared.argv,
             cwd=self._directory(job.event),
             env=env,
             stdin=job.payload,
-            mark=f"{RUN_VARIABLE}={run}",
+            mark=self._run_prefix + job.run_id,
         )
 
-    def _environment(self, handler: CommandHandler, event: Event, index: int) -> dict[str, str]:
-        env = self._base.copy()
-        env["CLAUDE_CODE_SESSION_ID"] = event.session_id
+    def _prepare(self, handler: CommandHandler, event: Event) -> _Prepared:
         effort = event.effort
-        if isinstance(effort, dict) and "level" in effort:
-            env["CLAUDE_EFFORT"] = effort["level"]
-        if event.rules.env_file:
-            env["CLAUDE_ENV_FILE"] = env_file(self._host.config_dir, event, index)
+        level = effort.get("level", "") if isinstance(effort, dict) else ""
+        key = (id(handler), event.session_id, level)
+        found = self._prepared.get(key)
+        if found is None or found.handler is not handler:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            env = self._environment(handler, event.session_id, level)
+            found = self._prepared[key] = _Prepared(handler, env, arguments(handler, env))
+        return found
+
+    def _environment(self, handler: CommandHandler, session_id: str, level: str) -> dict[str, str]:
+        env = {**self._base, "CLAUDE_CODE_SESSION_ID": session_id}
+        if level:
+            env["CLAUDE_EFFORT"] = level
         plugin = handler.source.plugin
         if plugin is not None:
             env["CLAUDE_PLUGIN_ROOT"] = plugin.root

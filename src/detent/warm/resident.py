@@ -170,12 +170,17 @@ class Resident:
         """Put the event, as it was serialised for all handlers, into its envelope."""
         if self._env is not command.env:
             self._note_changes(command)
-        head = msgspec.json.encode({"id": self.asked, "cwd": command.cwd, "env": self._changes})
+        name, _, value = command.mark.partition("=")
+        changes = {**self._changes, name: value} if name else self._changes
+        head = msgspec.json.encode({"id": self.asked, "cwd": command.cwd, "env": changes})
         return b'%b,"event":%b}\n' % (head[:-1], command.stdin.rstrip(b"\n"))
 
     def _note_changes(self, command: Command) -> None:
         """Note which variables differ from those of the event before."""
         before, now = self._env, command.env
+        if before is now:
+            self._changes = {}
+            return
         changes: dict[str, str | None] = {name: value for name, value in now.items() if before.get(name) != value}
         if before.keys() - now.keys():
             changes.update((name, None) for name in before if name not in now)
@@ -310,7 +315,7 @@ class Resident:
 
 
 def _as_worker(command: Command) -> Command:
-    return Command(argv=command.argv, cwd=command.cwd, env={**command.env, "DETENT_WORKER": "1"})
+    return Command(argv=command.argv, cwd=command.cwd, env={**command.env, "DETENT_WORKER": "1"}, mark=command.mark)
 
 
 def _death(status: Status, stderr: bytes) -> Reply:

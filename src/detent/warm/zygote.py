@@ -235,11 +235,12 @@ class Zygote:
         facts = self._up.result()
         assert isinstance(facts, Facts)
         then, now = self.command.env, command.env
-        mark = command.mark.partition("=")[0]
-        changed = {name: value for name, value in now.items() if then.get(name) != value or name == mark}
+        changed = {name: value for name, value in now.items() if then.get(name) != value}
         if self.plan.shell and command.cwd != self.command.cwd and "PWD" in facts.env:
             changed["PWD"] = _pwd(now.get("PWD", ""), command.cwd)
         lines = [os.fsencode(f"{name}={value}") for name, value in changed.items()]
+        if command.mark:
+            lines.append(os.fsencode(command.mark))
         return lines + [os.fsencode(name) for name in then if name not in now and name not in changed]
 
     # ── what it says ────────────────────────────────────────────────────────
@@ -314,10 +315,8 @@ def with_start(command: Command, kind: str, subject: str, *more: str) -> dict[st
 
 def _with_order(command: Command, plan: Plan) -> Command:
     env = with_start(command, "hold", plan.script, *PRELOADED)
-    name = command.mark.partition("=")[0]
-    if name:
-        env[name] += _ROOM  # not the mark of any run, and room for those of the forks
-    return Command(argv=command.argv, cwd=command.cwd, env=env)
+    mark = command.mark + _ROOM if command.mark else ""  # not the mark of any run, and room for those of the forks
+    return Command(argv=command.argv, cwd=command.cwd, env=env, mark=mark)
 
 
 def _facts(text: str) -> Facts:
