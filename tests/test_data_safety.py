@@ -144,7 +144,8 @@ def test_four_writers_at_once_never_mix_a_line_and_lose_none(tmp_path: Path) -> 
     ]
     assert [writer.wait(60) for writer in writers] == [0] * 4
     journal = (tmp_path / "journal.jsonl").read_bytes()
-    lines = [json.loads(line) for line in journal.split(b"\n")[:-1]]
+    # A writer that looks while another one writes may take its half for torn, and leave an empty line.
+    lines = [json.loads(line) for line in journal.split(b"\n") if line]
     for who in range(4):
         assert [line["number"] for line in lines if line["who"] == str(who)] == list(range(count))
     said = [line["message"]["content"].split(" ")[0] for line in read_lines(str(tmp_path / "shared.jsonl"))]

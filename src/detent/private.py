@@ -25,7 +25,7 @@ def append_line(descriptor: int, data: bytes) -> None:
     """Write lines at the end of a file that is open for appending and reading; raise OSError if they do not fit.
 
     Law: lines are one `write`, so writers never interleave; they never join what a killed writer or a full disk left
-    without a newline.
+    without a newline. Beside a writer that is at work an empty line may come in between.
     """
     size = os.fstat(descriptor).st_size
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

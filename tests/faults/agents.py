@@ -147,7 +147,7 @@ async def side_by_side(world: World) -> None:
         for session in sessions:
             results = _results(load(str(session)).messages())
             world.check(results == 5, f"{session.name} has {results} results of 5")
-        lines = [json.loads(line) for line in (world.state / "journal.jsonl").read_bytes().splitlines()]
+        lines = [json.loads(line) for line in (world.state / "journal.jsonl").read_bytes().split(b"\n") if line]
         count = sum(
             line["kind"] == "run" and line["event"] == "PreToolUse" and line.get("tool") == "Bash" for line in lines
         )

@@ -162,7 +162,8 @@ def _watchdogs(host: int) -> frozenset[int]:
 
 
 def _journal(state: Path) -> list[bytes]:
-    return [line for path in sorted(state.glob("journal.jsonl*")) for line in path.read_bytes().splitlines()]
+    files = sorted(state.glob("journal.jsonl*"))
+    return [line for path in files for line in path.read_bytes().split(b"\n") if line]
 
 
 def _torn_lines(state: Path) -> int:
