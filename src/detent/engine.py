@@ -36,6 +36,12 @@ _IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
 PROMPT_TIMEOUT = 30.0
 AGENT_TIMEOUT = 60.0
 CALLBACK_TIMEOUT = 60.0
+_TIMEOUTS = {
+    Kind.PROMPT: PROMPT_TIMEOUT,
+    Kind.AGENT: AGENT_TIMEOUT,
+    Kind.CALLBACK: CALLBACK_TIMEOUT,
+    Kind.FUNCTION: CALLBACK_TIMEOUT,
+}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,11 +84,21 @@ class HookEngine:
     async def fire(self, event: Event) -> Outcome:
         """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
         started = time.perf_counter()
-        selection = self._select(event)
+        host = self.host
+        selection = self.hooks.select(event, host.home, host.project_dir, self._last_look)
         if not selection.handlers:
             return self._told(event, selection.nothing or _nothing(event, selection), started)
-        runs: list[Run] = []
         skips: list[Skip] = []
+        if selection.managed:
+            runs = await self._run_layers(event, selection, skips)
+        else:
+            runs = await self._run_layer(selection.handlers, event, skips)
+        # Thousands of handlers may be for other tools: their skips are passed on as they are.
+        every = (*selection.skips, *skips) if skips else selection.skips
+        return self._told(event, aggregate(event, runs, every, selection.notes), started)
+
+    async def _run_layers(self, event: Event, selection: Selection, skips: list[Skip]) -> list[Run]:
+        runs: list[Run] = []
         seen = event
         for layer, handlers in _layers(selection.handlers, event.rules):
             if layer is not Scope.MANAGED and _closed(runs, event.rules):
@@ -90,11 +106,10 @@ class HookEngine:
                 continue
             rewritten = _rewritten(event, runs)
             if rewritten is not seen:
-                seen, handlers = rewritten, _of_layer(self._select(rewritten).handlers, layer)
+                again = self.hooks.select(rewritten, self.host.home, self.host.project_dir, self._last_look)
+                seen, handlers = rewritten, _of_layer(again.handlers, layer)
             runs += await self._run_layer(handlers, seen, skips)
-        # Thousands of handlers may be for other tools: their skips are passed on as they are.
-        every = (*selection.skips, *skips) if skips else selection.skips
-        return self._told(event, aggregate(event, runs, every, selection.notes), started)
+        return runs
 
     def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
         if self._observers:
@@ -102,9 +117,6 @@ class HookEngine:
         return outcome
 
     # ── select ──────────────────────────────────────────────────────────────
-
-    def _select(self, event: Event) -> Selection:
-        return self.hooks.select(event, self.host.home, self.host.project_dir, self._last_look)
 
     def _last_look(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
         if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
@@ -124,9 +136,12 @@ class HookEngine:
     # ── run ─────────────────────────────────────────────────────────────────
 
     async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
-        outside = [handler for handler in handlers if handler.kind not in _IN_PROCESS]
-        payload = encode_event(event) if outside else b""
-        jobs = [self._job(handler, event, payload, index) for index, handler in enumerate(handlers)]
+        payload = b""
+        jobs = []
+        for index, handler in enumerate(handlers):
+            if not payload and handler.kind not in _IN_PROCESS:
+                payload = encode_event(event)
+            jobs.append(self._job(handler, event, payload, index))
         if self.options.sequential:
             return await self._run_in_order(jobs, skips)
         if len(jobs) == 1:
@@ -171,7 +186,7 @@ class HookEngine:
     async def _execute(self, job: Job) -> Reply:
         """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
         handler, rules = job.handler, job.event.rules
-        held = self._held(handler, job.event)
+        held = self._held(handler, job.event) if self.gate is not None else None
         if held is not None:  # a layer before this one may have taken its time
             why = Failure.GUARD if held[0] is SkipReason.GUARD_CHANGED else Failure.CHANGED
             return Failed(why, f"it does not run: {held[1]}")
@@ -180,7 +195,7 @@ class HookEngine:
             return Failed(Failure.UNSUPPORTED, f"{handler.kind.value} handlers are not supported on this event")
         if executor is None:
             return Failed(Failure.UNSUPPORTED, f"this host runs no {handler.kind.value} handlers")
-        if self._goes_to_background(handler) and self.background is not None:
+        if handler.kind is Kind.COMMAND and self.background is not None and self._goes_to_background(handler):
             return self.background.start(job, lambda: executor(job))
         # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
         limit = None if handler.kind is Kind.COMMAND else job.timeout
@@ -248,21 +263,12 @@ def time_limit(handler: Handler, rules: EventRules) -> float:
     """Tell the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
     if handler.timeout is not None:
         return handler.timeout
-    if isinstance(handler, PromptHandler):
-        return PROMPT_TIMEOUT
-    if isinstance(handler, AgentHandler):
-        return AGENT_TIMEOUT
-    if handler.kind in (Kind.CALLBACK, Kind.FUNCTION):
-        return CALLBACK_TIMEOUT
-    return rules.timeout
+    return _TIMEOUTS.get(handler.kind, rules.timeout)
 
 
 def _layers(handlers: Sequence[Handler], rules: EventRules) -> Iterable[tuple[Scope | None, Sequence[Handler]]]:
     """The managed scope is an outer layer: first, or last on events that come after the tool (R-014)."""
-    managed = _of_layer(handlers, Scope.MANAGED)
-    if not managed:
-        return ((None, handlers),)
-    outer = (Scope.MANAGED, managed)
+    outer = (Scope.MANAGED, _of_layer(handlers, Scope.MANAGED))
     inner = (None, _of_layer(handlers, None))
     return (inner, outer) if rules.managed_last else (outer, inner)
 

@@ -148,6 +148,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """A moment with its payload; these fields come first in every payload."""
 
+    #: The wire name, which is the name of the class.
+    event_name: ClassVar[str]
     rules: ClassVar[EventRules]
 
     session_id: str
@@ -160,10 +162,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     #: Fields that the catalogue does not know, passed on as they came.
     extra: dict[str, Any] = msgspec.field(default_factory=dict)
 
-    @property
-    def event_name(self) -> str:
-        """Tell the wire name."""
-        return type(self).__name__
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.event_name = cls.__name__
 
 
 class ModeEvent(Event, frozen=True, kw_only=True):

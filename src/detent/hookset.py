@@ -42,6 +42,8 @@ class Selection(msgspec.Struct, frozen=True):
     notes: tuple[Diagnostic, ...] = ()
     #: What an event comes to when nothing runs: made once, since it is the same for every such event.
     nothing: Outcome | None = None
+    #: Whether handlers of the managed scope are among them, which run as a layer of their own.
+    managed: bool = False
 
 
 EMPTY = Selection((), ())
@@ -161,7 +163,7 @@ def _plan(entries: tuple[Entry, ...], value: str | None, rules: EventRules) -> _
     nothing = None
     if not handlers:
         nothing = Outcome(event=entries[0].event, matched=value, skips=skipped, diagnostics=notes)
-    selection = Selection(handlers, skipped, notes, nothing)
+    selection = Selection(handlers, skipped, notes, nothing, _any_managed(handlers))
     return _Plan(tuple(candidates), tuple(skips), notes, selection, looked_at)
 
 
@@ -217,7 +219,12 @@ def _decide(plan: _Plan, event: Event, place: Where, last_look: LastLook | None)
             continue
         holding.append(entry)
     kept, duplicates = _without_duplicates(holding)
-    return Selection(tuple(entry.handler for entry in kept), (*skips, *duplicates), tuple(notes))
+    handlers = tuple(entry.handler for entry in kept)
+    return Selection(handlers, (*skips, *duplicates), tuple(notes), managed=_any_managed(handlers))
+
+
+def _any_managed(handlers: tuple[Handler, ...]) -> bool:
+    return any(handler.source.scope is Scope.MANAGED for handler in handlers)
 
 
 def _anchored(where: Where, handler: Handler) -> Where:

@@ -6,7 +6,8 @@ import difflib
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -22,26 +23,21 @@ from detent.jsontext import parse_json, plain, repeated_keys
 COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id", "agent_type", "effort")
 
 
-def _own_fields(cls: type[Event]) -> tuple[str, ...]:
-    return tuple(name for name in cls.__struct_fields__ if name not in COMMON and name != "extra")
+def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Any, ...]]]:
+    """Name the keys of a payload in their order, and read their values all at once."""
+    fields = cls.__struct_fields__
+    common = tuple(name for name in COMMON if name in fields)
+    own = tuple(name for name in fields if name not in COMMON and name != "extra")
+    return (*common, "hook_event_name", *own), attrgetter(*common, "event_name", *own)
 
 
-_OWN = {name: _own_fields(cls) for name, cls in CATALOGUE.items()}
+_LAYOUTS = {name: _layout(cls) for name, cls in CATALOGUE.items()}
 
 
 def payload(event: Event) -> dict[str, Any]:
     """Lay an event out as hooks read it: common fields, name, own fields, then what the catalogue does not know."""
-    out: dict[str, Any] = {}
-    for field in COMMON:
-        value = getattr(event, field, UNSET)
-        if value is not UNSET:
-            out[field] = value
-    name = event.event_name
-    out["hook_event_name"] = name
-    for field in _OWN[name]:
-        value = getattr(event, field)
-        if value is not UNSET:
-            out[field] = value
+    keys, values = _LAYOUTS[event.event_name]
+    out = {key: value for key, value in zip(keys, values(event), strict=True) if value is not UNSET}
     out.update(event.extra)
     return out
 

@@ -73,6 +73,10 @@ def reap_within(pid: int, seconds: float) -> Status | None:
     return status
 
 
+#: An event that was told is not told again: a copy of the descriptor in a fork cannot keep us awake.
+_ONCE = select.EPOLLIN | select.EPOLLONESHOT if hasattr(select, "epoll") else 0
+
+
 class _Hub:
     """The pidfds of all children of one loop behind one descriptor, which the loop watches as long as it lives.
 
@@ -85,15 +89,25 @@ class _Hub:
         loop.add_reader(self._epoll.fileno(), self._ready)
 
     def add(self, fd: int, callback: Callable[[], None]) -> None:
-        self._epoll.register(fd, select.EPOLLIN)
+        """Call back once when the descriptor is ready."""
+        self._epoll.register(fd, _ONCE)
         self._callbacks[fd] = callback
 
-    def remove(self, fd: int) -> None:
-        self._epoll.unregister(fd)
+    def again(self, fd: int) -> None:
+        """Call back once more."""
+        self._epoll.modify(fd, _ONCE)
+
+    def forget(self, fd: int) -> None:
+        """Call back no more; the owner closes the descriptor, and with that the system forgets it, too.
+
+        Where a fork of this process holds a copy, it may make us look once in vain.
+        """
         del self._callbacks[fd]
 
     def _ready(self) -> None:
-        for fd, _ in self._epoll.poll(0):
+        # Where there is one child only, it is clear whose end it is.
+        alone = len(self._callbacks) == 1
+        for fd in list(self._callbacks) if alone else [fd for fd, _ in self._epoll.poll(0)]:
             callback = self._callbacks.get(fd)
             if callback is not None:
                 callback()
@@ -128,13 +142,15 @@ class _PidfdWatch:
 
     def _look(self) -> None:
         status = reap(self._pid, os.WNOHANG)
-        if status is not None:
-            self.close()
-            self._on_exit(status)
+        if status is None:
+            self._hub.again(self._fd)
+            return
+        self.close()
+        self._on_exit(status)
 
     def close(self) -> None:
         if self._fd >= 0:
-            self._hub.remove(self._fd)
+            self._hub.forget(self._fd)
             os.close(self._fd)
             self._fd = -1
 

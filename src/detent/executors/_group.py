@@ -18,7 +18,7 @@ class Group:
 
     def __init__(self, leader: int, mark: str = "") -> None:
         self._id = leader
-        self._mark = os.fsencode(mark)
+        self._mark = mark
         self._members: list[int] = []
 
     def signal(self, number: int) -> bool:
@@ -47,8 +47,9 @@ class Group:
     def end_strays(self) -> None:
         """Kill the processes that left the group and carry its mark, where the system shows environments."""
         killed: set[int] = set()
-        for _ in range(_LOOKS if self._mark and _proc_is_ours() else 0):
-            found = {pid for pid in _all_pids() if pid not in killed and _carries(pid, self._mark)}
+        mark = os.fsencode(self._mark)
+        for _ in range(_LOOKS if mark and _proc_is_ours() else 0):
+            found = {pid for pid in _all_pids() if pid not in killed and _carries(pid, mark)}
             if not found:
                 return
             for pid in found:

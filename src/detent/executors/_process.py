@@ -159,7 +159,10 @@ class Process:
         except BaseException:
             self._abandon()
             raise
-        self.expire_after(timeout)
+        self._limit = timeout
+        if timeout is not None:
+            self._deadline = self._started + timeout
+        self._arm(self._started)
 
     def _watch(self) -> ExitWatch:
         """Notice the exit; a process that is not our child is watched by whoever reaps it."""
@@ -175,9 +178,10 @@ class Process:
         if self._status is not None or self._ending:
             return
         self._limit = seconds
+        now = self._loop.time()
         if seconds is not None:
-            self._deadline = self._loop.time() + seconds
-        self._arm()
+            self._deadline = now + seconds
+        self._arm(now)
 
     async def wait(self) -> Exit | Expired:
         """Wait until the process has ended; a waiter that is cancelled ends it."""
@@ -190,9 +194,13 @@ class Process:
         self._line_waiters += 1
         try:
             while True:
-                stdout = self._capture.captured(STDOUT)
-                line, newline, _ = stdout.data.lstrip().partition(b"\n")
-                if self._expired is not None or stdout.total > _FIRST_LINE:
+                line, newline = b"", b""
+                if self._capture.heard:
+                    stdout = self._capture.captured(STDOUT)
+                    line, newline, _ = stdout.data.lstrip().partition(b"\n")
+                    if stdout.total > _FIRST_LINE:
+                        return None
+                if self._expired is not None:
                     return None
                 if newline or self._ended is not None:
                     return line or None
@@ -218,9 +226,8 @@ class Process:
         return self._ended
 
     async def _change(self) -> None:
-        waiter = self._waiter()
         try:
-            await waiter
+            await self._waiter()
         except asyncio.CancelledError:
             await self.kill()
             raise
@@ -244,14 +251,14 @@ class Process:
             self._timer.cancel()
         self._timer = self._loop.call_later(seconds, callback)
 
-    def _arm(self) -> None:
-        left = self._deadline - self._loop.time() if self._limit is not None else None
-        if not self._listening:
-            self._after(_QUIET if left is None else min(left, _QUIET), self._tick)
-        elif left is not None:
-            self._after(left, self._tick)
-        elif self._timer is not None:
+    def _arm(self, now: float) -> None:
+        if self._timer is not None:
             self._timer.cancel()
+        when = self._deadline if self._limit is not None else None
+        if not self._listening and (when is None or when > now + _QUIET):
+            when = now + _QUIET
+        if when is not None:
+            self._timer = self._loop.call_at(when, self._tick)
 
     def _tick(self) -> None:
         if self._limit is not None and self._loop.time() >= self._deadline:
@@ -259,7 +266,7 @@ class Process:
             self._terminate()
             return
         listening, self._listening = self._listening, True
-        self._arm()
+        self._arm(self._loop.time())
         if not listening:
             self._listen()
 
@@ -276,7 +283,7 @@ class Process:
 
     def _read(self, stream: int) -> None:
         self._take(stream)
-        if self._status is not None and not self._ending and self._drained():
+        if self._status is not None and not self._ending and not self._pipes.ours:
             self._finish()
 
     def _take(self, stream: int) -> bool:
@@ -307,7 +314,7 @@ class Process:
                 self._take(stream)
         if self._ending:
             self._look_at_group()
-        elif self._drained():
+        elif not self._pipes.ours:
             self._finish()
         else:
             if not self._listening:
@@ -390,6 +397,3 @@ class Process:
             if self._listening:
                 self._loop.remove_reader(fd)
             os.close(fd)
-
-    def _drained(self) -> bool:
-        return not self._pipes.ours

@@ -29,7 +29,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     stdin: bytes = b""
     #: `NAME=value` of a variable that goes over `env` and that no other process has; by it those that left the group
-    #: are found.
+    #: are found. It has no surrogates.
     mark: str = ""
 
 
@@ -117,7 +117,7 @@ def _block(env: Mapping[str, str], mark: str) -> list[bytes]:
     if env != known or name != known_name:
         block = [_entry(key, value) for key, value in env.items() if key != name]
         _last_block = (dict(env), name, block)
-    return [*block, os.fsencode(mark)] if mark else block
+    return [*block, mark.encode()] if mark else block
 
 
 _last_block: tuple[dict[str, str], str, list[bytes]] = ({}, "", [])

@@ -79,10 +79,18 @@ class CommandExecutor:
         if instead is not None:
             return await instead(job)
         try:
-            command = self.command(job)
+            process = self._start(job)
         except OSError as error:
             return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
-        return await self.follow(job, self.start(command, job.timeout))
+        return await self.follow(job, process)
+
+    def _start(self, job: Job) -> Started:
+        """Start the command of a job; whether its directory exists is looked at only if it does not start there."""
+        if job.event.cwd:
+            process = self.start(self._command(job, job.event.cwd), job.timeout)
+            if isinstance(process, _process.Process) or process.blame != "cwd":
+                return process
+        return self.start(self.command(job), job.timeout)
 
     def start(self, command: _process.Command, limit: float | None, launch: Launch = _process.start) -> Started:
         """Start a command, and have the watchdog know of it from the first moment."""
@@ -114,6 +122,9 @@ class CommandExecutor:
 
     def command(self, job: Job) -> _process.Command:
         """Say what is started for a job, without starting it."""
+        return self._command(job, self._directory(job.event))
+
+    def _command(self, job: Job, cwd: str) -> _process.Command:
         handler = job.handler
         assert isinstance(handler, CommandHandler)
         prepared = self._prepare(handler, job.event)
@@ -122,7 +133,7 @@ class CommandExecutor:
             env = {**env, "CLAUDE_ENV_FILE": env_file(self._host.config_dir, job.event, job.index)}
         return _process.Command(
             argv=prepared.argv,
-            cwd=self._directory(job.event),
+            cwd=cwd,
             env=env,
             stdin=job.payload,
             mark=self._run_prefix + job.run_id,
@@ -185,14 +196,9 @@ async def _ended(process: _process.Process) -> Reply:
             status, signal = 128 + number, number
         case _process.Unknown():
             return Failed(Failure.LAUNCH, "its exit status cannot be known: this program reaps its children elsewhere")
-    return Exited(
-        status=status,
-        stdout=output.stdout.data,
-        stderr=output.stderr.data,
-        signal=signal,
-        dropped=output.stdout.total - len(output.stdout.data),
-        interleaved=output.merged() if output.stderr.total else output.stdout.data,
-    )
+    stdout, stderr = output.stdout, output.stderr
+    interleaved = output.merged() if stderr.total else stdout.data
+    return Exited(status, stdout.data, stderr.data, signal, stdout.total - len(stdout.data), interleaved)
 
 
 def arguments(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
