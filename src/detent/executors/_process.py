@@ -185,9 +185,16 @@ class Process:
 
     async def wait(self) -> Exit | Expired:
         """Wait until the process has ended; a waiter that is cancelled ends it."""
-        while self._ended is None:
+        while (result := self.result) is None:
             await self._change()
-        return self._ended if self._expired is None else Expired(self._expired, self._ended.output)
+        return result
+
+    @property
+    def result(self) -> Exit | Expired | None:
+        """Say how the process ended; None while it has not."""
+        if self._ended is None or self._expired is None:
+            return self._ended
+        return Expired(self._expired, self._ended.output)
 
     async def first_line(self) -> bytes | None:
         """Wait for the first line on stdout that is not blank; None if none comes. If cancelled, end the process."""

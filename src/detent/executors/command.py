@@ -115,7 +115,7 @@ class CommandExecutor:
         first = await process.first_line()
         request = async_request(first) if first is not None else None
         if request is None or first is None:
-            return await _ended(process)
+            return _reply(process.result or await process.wait())
         if request.limit is not None:
             process.expire_after(request.limit)
         return self._background.adopt(job, _ended(process), first, process.pid)
@@ -184,7 +184,10 @@ def mark_prefix(env: Mapping[str, str]) -> str:
 
 async def _ended(process: _process.Process) -> Reply:
     """Wait for the end; whoever gives up waiting ends the process with its group."""
-    ended = await process.wait()
+    return _reply(await process.wait())
+
+
+def _reply(ended: _process.Exit | _process.Expired) -> Reply:
     if isinstance(ended, _process.Expired):
         return TimedOut(ended.limit)
     output = ended.output
