@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import msgspec
 from floor.build import build
 from harness import Contender, Row, Spread, mean_of_all, median_of_each, ratios, rounds, scenario, wait_for_quiet
 
@@ -120,6 +121,20 @@ def processes(number: int) -> Iterator[Row]:
         )
         for hooks, least in ((8, 0.80), (64, 0.75), (256, None)):
             yield _at_once(group, hooks, floor, ours[str(hooks)], (max(3, number // 2), least))
+
+
+def segments(number: int) -> Iterator[Row]:
+    """The parts of one command hook, to see what is ours and what is the system's."""
+    script = Path(__file__).with_name("segments.py")
+    took: dict[str, list[float]] = {}
+    for _ in range(min(3, number)):
+        wait_for_quiet()
+        out = subprocess.run([sys.executable, script], capture_output=True, check=True)
+        for name, value in msgspec.json.decode(out.stdout, type=dict[str, float]).items():
+            took.setdefault(name, []).append(value)
+    for index, (name, values) in enumerate(took.items()):
+        group = "Where the time of one command hook goes"
+        yield Row(key=f"segment-{index}", group=group, what=name, unit="µs", ours=Spread.of(values))
 
 
 def _against_floor(
@@ -322,6 +337,7 @@ def _memory(key: str) -> float:
 ALL: dict[str, Callable[[int], Iterator[Row]]] = {
     "in-process": in_process,
     "processes": processes,
+    "segments": segments,
     "sizes": sizes,
     "python": python_hooks,
     "http": http,
