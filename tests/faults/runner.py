@@ -45,6 +45,7 @@ def run_row(name: str) -> Result:
     env = {**os.environ, "PYTHONPATH": str(TESTS), MARK: mark}
     started = time.monotonic()
     with temporary() as folder:
+        env["TMPDIR"] = folder  # below a mount of its own, or when it is killed, the host cannot clear up
         try:
             if row.jumps:
                 env["LD_PRELOAD"] = str(jumping_clock(Path(folder)))
