@@ -1,11 +1,12 @@
 """Run the table of hostile hooks on other engines too, side by side, where a row is one event and one command.
 
-    python bench/faults_peers.py [--only TEXT] [-j N] [--markdown]
+    python bench/faults_peers.py [--only TEXT] [-j N]
 
 Each trial is a process of its own: the hostile hook alone, and beside a hook that denies. A row is right when both
 decisions are, in time, without a process that outlives the hook, and within the memory that the table grants. Peers
 that speak another dialect get the same denial in theirs; hooks that must be ended get whole seconds where a peer has
-no smaller unit, and the rest of the second is not held against it. Peers are installed below bench/.peers.
+no smaller unit, and the rest of the second is not held against it. Peers are installed below bench/.peers. A run of all
+rows writes the table into docs/faults.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from faults.leftovers import MARK, marked
 
 #: Seconds over its limit after which an engine hangs, and those that are granted to a busy machine.
 HANG, GRANTED = 12.0, 3.0
+PAGE = Path(__file__).parent.parent / "docs" / "faults.md"
+#: How the table begins, which is the last part of the page.
+TABLE = "| fault |"
 SIBLING = says(answer("deny"))
 
 
@@ -163,16 +167,25 @@ def main() -> int:
     quiet = Fault(name="", command="true", want="none")
     bases = {engine.name: attempt(engine, quiet, ["true"]).memory for engine in found}
     names = [name for name in FAULTS if args.only in name]
-    print("| fault | " + " | ".join(engine.name for engine in found) + " |", flush=True)
-    print("|---|" + "---|" * len(found), flush=True)
+    lines: list[str] = []
     wrong = dict.fromkeys((engine.name for engine in found), 0)
+
+    def say(*cells: str) -> None:
+        lines.append(f"| {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+
+    say("fault", *(engine.name for engine in found))
+    say("---", *("---" for _ in found))
     with ThreadPoolExecutor(args.jobs) as pool:
         rows = pool.map(lambda name: [judge(one, FAULTS[name], bases[one.name]) for one in found], names)
         for name, results in zip(names, rows, strict=True):
-            print(f"| {name} | " + " | ".join(results) + " |", flush=True)
+            say(name, *results)
             for engine, result in zip(found, results, strict=True):
                 wrong[engine.name] += result != "ok"
-    print(f"| **wrong of {len(names)}** | " + " | ".join(f"**{wrong[one.name]}**" for one in found) + " |")
+    say(f"**wrong of {len(names)}**", *(f"**{wrong[one.name]}**" for one in found))
+    if not args.only and not missing:
+        page = PAGE.read_text()
+        PAGE.write_text(page[: page.index(TABLE)] + "\n".join(lines) + "\n")
     return 1 if wrong["Detent"] else 0
 
 
