@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from detent import Deny, Hooks, Outcome, Places, PreToolUse, fire_sync, open_session
+from detent import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
 from detent.config import TrustPolicy, accept, review
 from detent.handlers import CommandHandler, MatcherGroup
 from detent.outcome import SkipReason
@@ -30,7 +30,7 @@ def where(folder: Path, **changes: Any) -> Places:
 
 
 def in_session(folder: Path, body: Callable[[HookSession], Awaitable[Any]], **changes: Any) -> Any:
-    options = {name: changes.pop(name) for name in ("hooks", "frozen", "journal") if name in changes}
+    options = {name: changes.pop(name) for name in ("hooks", "frozen", "journal", "powers") if name in changes}
 
     async def main() -> Any:
         async with open_session(where(folder, **changes), **options) as session:
@@ -256,6 +256,13 @@ def test_settings_env_is_part_of_the_environment(tmp_path: Path) -> None:
     settings(tmp_path, {"env": {"FROM_SETTINGS": "yes"}, **guard("echo $FROM_SETTINGS > out")})
     in_session(tmp_path, lambda s: s.fire(pre(tmp_path)))
     assert (tmp_path / "out").read_text() == "yes\n"
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_hooks_read_whether_a_person_is_there(attended: bool, tmp_path: Path) -> None:
+    settings(tmp_path, guard("echo $CLAUDE_CODE_SESSION_ATTENDED > out"))
+    in_session(tmp_path, lambda s: s.fire(pre(tmp_path)), powers=Powers(attended=attended))
+    assert (tmp_path / "out").read_text() == f"{attended:d}\n"
 
 
 def test_fire_sync_works_in_a_plain_script(tmp_path: Path) -> None:

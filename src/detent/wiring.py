@@ -69,6 +69,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     messages: Messages | None = None
     #: Tools for agent hooks beyond reading, under the host's own permission rules.
     tools: ToolBox | None = None
+    #: A person is there to answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
+    attended: bool = False
 
 
 class Wiring:
@@ -88,7 +90,8 @@ class Wiring:
 
     def host(self, loaded: Loaded) -> Host:
         """Describe the surroundings of the hooks."""
-        return Host.here(loaded.project_dir, loaded.settings.env, self._places.env)
+        here = Host.here(loaded.project_dir, loaded.settings.env, self._places.env)
+        return msgspec.structs.replace(here, attended=self._powers.attended)
 
     def rewire(self, engine: HookEngine, loaded: Loaded) -> None:
         """Give an engine the executors and the gate of newly loaded settings."""

@@ -80,7 +80,9 @@ async def assemble(options: AgentOptions, brought: Brought, closing: AsyncExitSt
         open_session(
             places,
             hooks=brought.hooks,
-            powers=Powers(model=voice, servers=servers, messages=current_messages, tools=lent),
+            powers=Powers(
+                model=voice, servers=servers, messages=current_messages, tools=lent, attended=options.attended
+            ),
             observers=brought.observers,
             options=Options(await_rewake=options.one_shot),
             journal=options.journal,
