@@ -15,7 +15,9 @@ from tui.terminal import CTRL_C, CTRL_D, ENTER
 def test_startup_hooks_run_before_the_first_model_call_and_the_model_reads_them(chat: Chat) -> None:
     chat.hook("SessionStart", "echo the weather is fine, attended $CLAUDE_CODE_SESSION_ATTENDED", matcher="startup")
     chat.hook("UserPromptSubmit", "")
-    chat.script([{"when": "the weather is fine, attended 1"}, text("I know about the weather.")], [text("I know nothing.")])
+    chat.script(
+        [{"when": "the weather is fine, attended 1"}, text("I know about the weather.")], [text("I know nothing.")]
+    )
     with chat.open() as terminal:
         terminal.wait("2 hooks active from 1 file")
         assert chat.traced == ["SessionStart"]
