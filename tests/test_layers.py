@@ -13,7 +13,7 @@ SRC = Path(__file__).parent.parent / "src" / "detent"
 
 #: Layers from left to right; a module may import from its own layer and those before it.
 LAYERS: list[set[str]] = [
-    {"_version", "errors", "sources", "jsontext", "private", "screen"},
+    {"_version", "errors", "sources", "jsontext", "private", "replacing", "screen"},
     {"diagnostics", "handlers", "replies", "model"},
     {"events", "outcome"},
     {

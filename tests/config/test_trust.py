@@ -504,7 +504,7 @@ def test_the_store_is_private(world: World) -> None:
     path = Path(store(world).path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["trust.json", "trust.json.lock"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["trust.json"]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +12,7 @@ from detent.cases.case import Result, decision_word
 from detent.cases.firing import PROJECT
 from detent.errors import MissingExtra
 from detent.outcome import Outcome
+from detent.replacing import replace_file
 
 
 def actual(result: Result) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def update_file(path: str, results: Sequence[Result]) -> int:
         new = json.dumps(top, indent=2, ensure_ascii=False) + "\n"
     else:
         new = _updated_yaml(text, changes)
-    _replace(path, new)
+    replace_file(path, new.encode())
     return len(changes)
 
 
@@ -123,16 +122,3 @@ def _put(top: Any, changes: Mapping[int, dict[str, Any]]) -> None:
                 written.pop(key, None)
             else:
                 written[key] = value
-
-
-def _replace(path: str, text: str) -> None:
-    """Change the file in one step."""
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".detent-")
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, os.stat(path).st_mode & 0o777)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

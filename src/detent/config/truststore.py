@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from detent.config.files import read_bytes
 from detent.errors import TrustError
 from detent.private import make_folder
+from detent.replacing import locked, replace_file
 
 
 class FileCopy(msgspec.Struct, frozen=True):
@@ -80,12 +79,15 @@ class TrustStore:
 
     def _update(self, project: str, change: Callable[[tuple[Record, ...]], tuple[Record, ...]]) -> None:
         try:
-            with self._lock():
+            folder = os.path.dirname(self.path)
+            make_folder(folder)
+            with locked(folder):
                 content = self._read()
                 projects = dict(content.projects)
                 projects[os.path.realpath(project)] = change(projects.get(os.path.realpath(project), ()))
                 kept = {name: records for name, records in projects.items() if records}
-                self._write(_Content(_VERSION, kept))
+                written = msgspec.json.format(msgspec.json.encode(_Content(_VERSION, kept)), indent=1)
+                replace_file(self.path, written, mode=0o600, durable=True)
         except OSError as error:
             raise TrustError(f"{self.path}: cannot be written: {error.strerror or error}.") from error
 
@@ -111,36 +113,3 @@ class TrustStore:
             raise TrustError(f"{self.path}: others may write it, so it proves nothing. Check it, then chmod 600.")
         if facts.st_uid not in (0, os.geteuid()):
             raise TrustError(f"{self.path}: belongs to another user, so it proves nothing.")
-
-    @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        folder = os.path.dirname(self.path)
-        make_folder(folder)
-        descriptor = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
-    def _write(self, content: _Content) -> None:
-        """Replace the file in one step, so that a reader or a crash sees the old or the new one, never a part."""
-        folder = os.path.dirname(self.path)
-        temporary = f"{self.path}.{os.getpid()}.tmp"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                os.fchmod(file.fileno(), 0o600)
-                file.write(msgspec.json.format(msgspec.json.encode(content), indent=1))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        folder_descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder_descriptor)
-        finally:
-            os.close(folder_descriptor)

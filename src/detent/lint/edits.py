@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from detent.config.jsonfile import Path
 from detent.lint.model import Edit, Executable, Finding, Fix
 from detent.lint.subject import Document
+from detent.replacing import replace_file
 
 _DECODER = json.JSONDecoder()
 _BOM = "\ufeff"
@@ -109,16 +108,7 @@ class Change:
         mode = stat.S_IMODE(os.stat(self.path).st_mode)
         if self.after != self.before:
             target = os.path.realpath(self.path)
-            handle, name = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".detent-")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                    file.write(self.after)
-                os.chmod(name, mode)
-                os.replace(name, target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-                raise
+            replace_file(target, self.after.encode())
         if self.executable:
             os.chmod(self.path, mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
 

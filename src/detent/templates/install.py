@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import secrets
 import shlex
-import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +12,7 @@ import msgspec
 from detent.agent.permissions.keep import ensure_ignored
 from detent.config.locations import Locations
 from detent.errors import ConfigError
+from detent.replacing import locked, replace_file
 from detent.sources import Scope
 from detent.templates import Language, Template
 from detent.templates.settingsfile import Group, with_hooks
@@ -120,36 +117,11 @@ def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) 
     """Change the settings file in one step, under a lock that other writers of it take too."""
     real = os.path.realpath(path)
     os.makedirs(os.path.dirname(real), exist_ok=True)
-    with _locked(os.path.dirname(real)):
+    with locked(os.path.dirname(real)):
         before = _read(real)
         after = with_hooks(before or "", groups, deny)
         if before == after:
             return Done(path, "has the entry already")
-        _replace(real, after)
+        replace_file(real, after.encode())
     rules = "; rules keep the agent from editing hooks and settings" if deny else ""
     return Done(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)
-
-
-@contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _replace(path: str, text: str) -> None:
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

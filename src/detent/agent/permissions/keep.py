@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-import secrets
-import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,6 +22,7 @@ from detent.agent.permissions.updates import (
     Update,
 )
 from detent.diagnostics import Diagnostic, Severity
+from detent.replacing import locked, replace_file
 
 Settings = dict[str, Any]
 
@@ -95,7 +92,7 @@ def _member(parent: Settings, key: str, kind: type) -> Any:
 def _change(path: str, edit: Callable[[Settings], None]) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     real = os.path.realpath(path)
-    with _locked(os.path.dirname(real)):
+    with locked(os.path.dirname(real)):
         is_new = not os.path.exists(real)
         settings: Any = {}
         if not is_new:
@@ -105,35 +102,10 @@ def _change(path: str, edit: Callable[[Settings], None]) -> None:
         if not isinstance(settings, dict):
             raise ValueError("it holds no JSON object; correct it first")
         edit(settings)
-        _replace(real, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+        replace_file(real, text.encode("utf-8", "replace"))
     if is_new and path.endswith("settings.local.json"):
         ensure_ignored(path)
-
-
-@contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Keep two sessions from overwriting each other's change."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _replace(path: str, text: str) -> None:
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
-        with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def ensure_ignored(path: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import secrets
 import stat
 
 import msgspec
+
+from detent.replacing import replace_file
 
 #: No text that a model edits comes near.
 MAX_BYTES = 32 * 1024 * 1024
@@ -81,32 +81,19 @@ def write_text(path: str, content: TextFile) -> None:
     try:
         real = os.path.realpath(path)
         os.makedirs(os.path.dirname(real), exist_ok=True)
-        _replace(real, data)
+        _replaceable(real)
+        replace_file(real, data)
     except (OSError, ValueError) as error:
         raise FileProblem(f"{path} cannot be written: {reason(error)}") from None
 
 
-def _replace(path: str, data: bytes) -> None:
+def _replaceable(path: str) -> None:
+    """Raise OSError for what must not be renamed over: that would remove a device, and pass by a write protection."""
     try:
         facts = os.stat(path)
     except FileNotFoundError:
-        mode = None
-    else:
-        # Renaming over a device or FIFO would remove it.
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(errno.EINVAL, "it is a directory" if stat.S_ISDIR(facts.st_mode) else "it is no regular file")
-        if not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, "it is write-protected")
-        mode = stat.S_IMODE(facts.st_mode)
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:200]}.{secrets.token_hex(4)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            if mode is not None:
-                os.fchmod(descriptor, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        return
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError(errno.EINVAL, "it is a directory" if stat.S_ISDIR(facts.st_mode) else "it is no regular file")
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is write-protected")
