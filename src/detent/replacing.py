@@ -16,11 +16,11 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
     Without `mode` a file keeps its rights, and those of a new one are the mask's to say. What is `durable` outlives a
     loss of power. A link would be replaced and not followed: resolve it before.
     """
-    folder, name = os.path.split(path)
+    folder = os.path.dirname(path)
     if mode is None:
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)
-    temporary = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(4)}.tmp")
+    temporary = os.path.join(folder, f".detent-{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:

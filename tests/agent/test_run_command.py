@@ -104,6 +104,8 @@ def test_no_prompt_is_an_error(place: Place) -> None:
         (("--settings", "none.json"), "none.json"),
         (("--agents", "[]"), "--agents"),
         (("--mcp-config", "none.json"), "none.json"),
+        (("--resume", ""), "--continue"),
+        (("--resume", "none"), "none"),
     ],
 )
 def test_flags_that_cannot_be_carried_out_are_refused(place: Place, flags: tuple[str, ...], said: str) -> None:

@@ -1,6 +1,7 @@
 import builtins
 import contextlib
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,6 +104,19 @@ def test_a_missing_file_is_reported(world: World) -> None:
 )
 def test_yaml_becomes_what_json_could_say(text: str, value: Any) -> None:
     assert parse_yaml(text).value == value
+
+
+def test_half_of_a_surrogate_pair_is_read_as_in_json_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "SKILL.md"
+    path.write_text('---\nname: "n\\ud800"\nhooks:\n  "Pre\\udfffToolUse": []\n---\n')
+    head = read_frontmatter(str(path))
+    assert head.data == {"name": "n\ufffd", "hooks": {"Pre\ufffdToolUse": []}}
+    assert [(note.code, note.source.line) for note in head.diagnostics] == [
+        ("lone-surrogate", 2),
+        ("lone-surrogate", 4),
+    ]
+    found = component_groups(ComponentFile(str(path), "skill"))
+    assert "unknown-event" in {note.code for note in found.diagnostics}
 
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(

@@ -333,6 +333,7 @@ TARGETS: dict[str, Target] = {
         (
             b"name: x\nhooks:\n  Stop:\n    - matcher: a\n      hooks:\n       - type: command\n         command: a\n",
             b"a: &x [1, 2]\nb: *x\nc: !!str 1\nd: |\n  text\ne: {f: 'g', \"h\": ~}\n",
+            b'hooks:\n  "Pre\\ud800ToolUse": c\n',
         ),
     ),
     "matcher": Target(fuzz_matcher, (b"\0Bash|Edit\x1eEdit", b"\0mcp__.*__x\x1emcp__a__x", b"\1^(a+)+$\x1eaaaa!")),

@@ -31,7 +31,6 @@ from detent.agent.updates import Listener
 from detent.agent.verifier import SessionTools
 from detent.agent.voice import Voice, resolve
 from detent.agent.worktrees import create
-from detent.config import TrustPolicy
 from detent.config.locations import Locations, Surroundings, locate
 from detent.engine import Options
 from detent.events import WorktreeCreate
@@ -41,7 +40,7 @@ from detent.models import from_environment
 from detent.observers import Observer
 from detent.program import Hooks
 from detent.session import HookSession, open_session
-from detent.wiring import Places, Powers
+from detent.wiring import Powers
 
 
 class Parts(msgspec.Struct, frozen=True):
@@ -72,7 +71,7 @@ async def assemble(options: AgentOptions, brought: Brought, closing: AsyncExitSt
         options = await _in_worktree(options, options.worktree, begun, brought.observers)
     voice = Voice(brought.model if brought.model is not None else from_environment(options.env))
     closing.push_async_callback(voice.close)
-    places = _places(options)
+    places = options.places()
     config = configured(options, located.project_dir)
     servers = await closing.enter_async_context(McpServers(config.servers, env=options.env, cwd=options.cwd))
     lent = SessionTools()
@@ -112,23 +111,9 @@ def _located(options: AgentOptions) -> Locations:
     return locate(options.cwd, Surroundings.here(options.env, options.home, None), settings=options.settings)
 
 
-def _places(options: AgentOptions) -> Places:
-    trust = TrustPolicy.EVERYTHING if options.trust else None
-    return Places(
-        project=options.cwd,
-        env=options.env,
-        home=options.home,
-        settings=() if options.safe_mode else options.settings,
-        sources=options.setting_sources,
-        plugin_dirs=options.plugin_dirs,
-        trust=trust,
-        managed_only=options.safe_mode,
-    )
-
-
 async def _in_worktree(options: AgentOptions, name: str, begun: Begun, observers: Sequence[Observer]) -> AgentOptions:
     """Make the worktree with the hooks of the directory that we are in; the session then starts in the new one."""
-    async with open_session(_places(options), observers=observers) as hooks:
+    async with open_session(options.places(), observers=observers) as hooks:
         event = WorktreeCreate(session_id=begun.session_id, transcript_path=begun.path, cwd=options.cwd, name=name)
         path = await create(name, event, hooks.fire, hooks.engine.hooks)
     return msgspec.structs.replace(options, cwd=path)

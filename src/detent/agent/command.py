@@ -17,8 +17,9 @@ from detent.agent.components import given_agents
 from detent.agent.control import Control
 from detent.agent.debuglog import DebugLog
 from detent.agent.endings import Result
+from detent.agent.flags import listed, shared_options
 from detent.agent.headless import every_prompt, one_prompt
-from detent.agent.options import AgentOptions, ContinueLatest, NewSession, ResumeSession, Start
+from detent.agent.options import AgentOptions, NewSession
 from detent.agent.session import Person
 from detent.agent.stream import StreamOptions, StreamOutput, output_for
 from detent.agent.updates import Finding, Note, Update
@@ -154,41 +155,19 @@ def _debug_log(args: argparse.Namespace) -> DebugLog | None:
 
 def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptions:
     """Turn arguments into options."""
-    options = AgentOptions(
-        env=dict(env),
-        start=_start(args),
-        model=args.model,
-        permission_mode=args.permission_mode,
-        allowed_tools=tuple(args.allowedTools),
-        disallowed_tools=tuple(args.disallowedTools),
-        tools=_listed(args.tools),
-        settings=tuple(args.settings),
-        setting_sources=_listed(args.setting_sources),
-        plugin_dirs=tuple(args.plugin_dir),
-        mcp_config=tuple(args.mcp_config),
-        strict_mcp_config=args.strict_mcp_config,
+    if args.resume == "":
+        raise ConfigError("--resume: name the conversation, or use --continue for the last one")
+    options = shared_options(args, env)
+    if args.session_id is not None and isinstance(options.start, NewSession):
+        options = msgspec.structs.replace(options, start=NewSession(args.session_id))
+    return msgspec.structs.replace(
+        options,
+        tools=listed(args.tools),
         agents=given_agents(args.agents) if args.agents is not None else {},
         system_prompt=args.system_prompt,
-        append_system_prompt=args.append_system_prompt,
         max_turns=args.max_turns,
-        add_dirs=tuple(os.path.abspath(path) for path in args.add_dir),
         worktree=args.worktree,
         setup="init" if args.init or args.init_only else "maintenance" if args.maintenance else None,
-        trust=True if args.trust else None,
-        safe_mode=args.safe_mode,
         one_shot=args.input_format != "stream-json",
         journal=not args.no_journal,
     )
-    if args.context_limit is not None:
-        options = msgspec.structs.replace(options, context_limit=args.context_limit or None)
-    return options
-
-
-def _start(args: argparse.Namespace) -> Start:
-    if args.resume is not None:
-        return ResumeSession(args.resume, args.fork_session)
-    return ContinueLatest(args.fork_session) if args.continue_ else NewSession(args.session_id)
-
-
-def _listed(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(word.strip() for word in text.split(",") if word.strip())

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from detent.agent.components import AgentType
+from detent.config.trust import TrustPolicy
+from detent.wiring import Places
 
 MODES = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
 
@@ -81,3 +83,16 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     journal: bool = False
     #: A process beside this one ends running hooks if this one is killed.
     watchdog: bool = True
+
+    def places(self) -> Places:
+        """Say where the hooks of the session are looked for."""
+        return Places(
+            project=self.cwd,
+            env=self.env,
+            home=self.home,
+            settings=() if self.safe_mode else self.settings,
+            sources=self.setting_sources,
+            plugin_dirs=self.plugin_dirs,
+            trust=TrustPolicy.EVERYTHING if self.trust else None,
+            managed_only=self.safe_mode,
+        )

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from detent.config.files import Unreadable, read_bytes
-from detent.config.jsonfile import Path, Tree
+from detent.config.jsonfile import Fault, Path, Tree
 from detent.config.parse import Found, parse_hooks
 from detent.diagnostics import Diagnostic, Severity
 from detent.errors import MissingExtra
+from detent.jsontext import plain
 from detent.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -180,10 +181,11 @@ class _Builder:
         self.first_line = first_line
         self.lines = text.count("\n") + first_line + 2
         self.values = 0
+        self.faults: list[Fault] = []
 
     def tree(self, value: Any, spots: Any) -> Tree:
         """Make a tree in which an offset is a line number."""
-        return Tree(value, tuple(range(1, self.lines + 1)), spots)
+        return Tree(value, tuple(range(1, self.lines + 1)), spots, tuple(self.faults))
 
     def build(self, node: Any, path: Path) -> tuple[Any, Any]:
         """Build one node; refuse what a bomb of aliases would grow into."""
@@ -206,19 +208,30 @@ class _Builder:
 
     def _scalar(self, node: Any) -> Any:
         if str(node.tag).removeprefix("tag:yaml.org,2002:") not in ("bool", "int", "float", "null"):
-            return str(node.value)
+            return self._text(node)
         try:
             return self.constructor.construct_object(node, deep=True)
         except ValueError:  # a tag that promises a number, on a text that is none
-            return str(node.value)
+            return self._text(node)
+
+    def _text(self, node: Any) -> str:
+        """Read a text as JSON files are read: half of a surrogate pair could be written nowhere."""
+        given = str(node.value)
+        text: str = plain(given)
+        if text != given:
+            mark = node.start_mark
+            message = f'"{text}" has half of a surrogate pair; it is read as U+FFFD.'
+            self.faults.append(Fault("lone-surrogate", message, mark.line + self.first_line, mark.column + 1))
+        return text
 
     def _mapping(self, node: Any, line: int, path: Path) -> tuple[Any, Any]:
         values: dict[str, Any] = {}
         spots: dict[str, Any] = {}
         for key_node, item in node.value:
-            key, key_line = str(key_node.value), key_node.start_mark.line + self.first_line
+            key_line = key_node.start_mark.line + self.first_line
             if key_node.id != "scalar":
                 raise InvalidYaml(key_line, "a key must be a plain text.")
+            key = self._text(key_node)
             if key in values:
                 raise InvalidYaml(key_line, f"the key {key} stands twice.")
             value, spot = self.build(item, (*path, key))

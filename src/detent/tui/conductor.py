@@ -26,7 +26,7 @@ from detent.tui.activity import Activity
 from detent.tui.entries import head_counts
 from detent.tui.feed import Feed
 from detent.tui.items import Level
-from detent.tui.plan import Plan, places_of
+from detent.tui.plan import Plan
 from detent.tui.rules import same_entry, with_rules
 from detent.tui.words import plural
 
@@ -151,7 +151,7 @@ class Conductor:
     async def review_trust(self) -> None:
         """Ask about hooks and settings of the project that are new or changed (D12, D13)."""
         options = self.plan.options
-        loaded = self.agent.session.hooks.loaded if self.agent is not None else places_of(options).load()
+        loaded = self.agent.session.hooks.loaded if self.agent is not None else options.places().load()
         if loaded.gate.policy is not TrustPolicy.STORED:
             return
         found = review(loaded, options.cwd)
@@ -275,7 +275,7 @@ class Conductor:
         session.update_permissions(updates)
         if not trusted or not updates:
             return
-        now = review(places_of(self.plan.options).load(), self.plan.options.cwd)
+        now = review(self.plan.options.places().load(), self.plan.options.cwd)
         own = [item for item in now.pending if not item.item.event and same_entry(item.item.entry, expected)]
         if own:
             accept(gate.store, now.project, own)
