@@ -56,7 +56,7 @@ class Runner:
         self._temporary = os.path.realpath(self._closing.enter_context(folder))
         try:
             await self._session(None)
-        except BaseException:
+        except BaseException:  # a cancellation, too
             await self._closing.aclose()
             raise
         return self

@@ -136,7 +136,7 @@ class _PidfdWatch:
         try:
             self._hub = _hub_of(loop)
             self._hub.add(fd, self._look)
-        except BaseException:
+        except BaseException:  # whatever it is, the descriptor is ours
             os.close(fd)
             raise
 

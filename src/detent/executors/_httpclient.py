@@ -119,7 +119,7 @@ class HttpClient:
     async def _exchange(self, connection: _Connection, target: Target, headers: Headers, body: bytes) -> Response:
         try:
             response = await connection.exchange(target, headers, body)
-        except BaseException:
+        except BaseException:  # a cancellation, too, breaks it off in the middle
             connection.abort()
             raise
         self._keep(connection, target)

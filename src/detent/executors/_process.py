@@ -101,7 +101,7 @@ def start(command: Command, timeout: float | None = None, limits: Limits = _DEFA
     try:
         pipes.open(command.stdin)
         pid = spawn(command, pipes.childs[STDIN], pipes.childs[STDOUT], pipes.childs[STDERR])
-    except BaseException as problem:
+    except BaseException as problem:  # an interrupt, too, leaves no pipe open
         pipes.close()
         if isinstance(problem, OSError | ValueError):
             return explain(command, problem)
@@ -156,7 +156,7 @@ class Process:
             self._exit_watch = self._watch()
             if self._pipes.unsent:
                 self._loop.add_writer(self._pipes.ours[STDIN], self._feed)
-        except BaseException:
+        except BaseException:  # nobody else would end it
             self._abandon()
             raise
         self._limit = timeout
@@ -167,11 +167,6 @@ class Process:
     def _watch(self) -> ExitWatch:
         """Notice the exit; a process that is not our child is watched by whoever reaps it."""
         return watch_exit(self._loop, self.pid, self._on_exit)
-
-    @property
-    def output(self) -> Output:
-        """Say what the process printed so far."""
-        return self._capture.output()
 
     def expire_after(self, seconds: float | None) -> None:
         """Set the time limit anew, from now on; None takes it away. It holds whether or not anyone waits."""
@@ -201,13 +196,9 @@ class Process:
         self._line_waiters += 1
         try:
             while True:
-                line, newline = b"", b""
-                if self._capture.heard:
-                    stdout = self._capture.captured(STDOUT)
-                    line, newline, _ = stdout.data.lstrip().partition(b"\n")
-                    if stdout.total > _FIRST_LINE:
-                        return None
-                if self._expired is not None:
+                stdout = self._capture.captured(STDOUT)
+                line, newline, _ = stdout.data.lstrip().partition(b"\n")
+                if self._expired is not None or stdout.total > _FIRST_LINE:
                     return None
                 if newline or self._ended is not None:
                     return line or None

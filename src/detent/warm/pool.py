@@ -183,7 +183,7 @@ async def _begin(planned: Plan, command: Command) -> tuple[Zygote | None, Unusua
         return None, Unusual(f"its interpreter cannot be started: {error}")
     try:
         unusual = await zygote.up()
-    except BaseException:
+    except BaseException:  # a cancellation, too
         await zygote.aclose()
         raise
     if unusual is not None:

@@ -87,7 +87,7 @@ class Resident:
                 os.set_blocking(ours, False)
             self.pid = spawn(_as_worker(command), child_in, child_out, child_err)
             watch_exit(self._loop, self.pid, self._on_exit)
-        except BaseException:
+        except BaseException:  # whatever it is, the pipes are ours
             for ours in (self._in, self._out, self._err):
                 os.close(ours)
             raise

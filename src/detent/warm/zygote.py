@@ -85,7 +85,7 @@ class Zygote:
             self._loop.add_reader(self._channel, self._on_message)
             self.pid = spawn(_with_order(command, plan), theirs.fileno(), noise, noise)
             watch_exit(self._loop, self.pid, self._on_exit)
-        except BaseException:
+        except BaseException:  # whatever it is, nobody can use it
             self._gone.set_result(None)
             self.close()
             raise
