@@ -82,18 +82,13 @@ class Capture:
         if len(self._reads) < _ORDERED_READS:
             self._reads.append((stream, len(chunk)))
 
-    @property
-    def heard(self) -> bool:
-        """Say whether anything came so far."""
-        return bool(self._reads)
-
     def captured(self, stream: int) -> Captured:
         """Say what came on one stream so far."""
         return self._heads[stream].captured() if stream in self._heads else _NOTHING
 
     def output(self) -> Output:
         """Say what came on both streams so far."""
-        if not self.heard:
+        if not self._reads:
             return _SILENCE
         return Output(self.captured(STDOUT), self.captured(STDERR), tuple(self._reads))
 
