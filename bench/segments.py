@@ -65,7 +65,7 @@ async def measure(count: int) -> dict[str, float]:
         marked(_pipes.Pipes, "open", before="pipes open")
         marked(_spawn, "fork_exec", before="fork", after="forked")
         marked(_process.Process, "begin", after="watched")
-        marked(_exits._PidfdWatch, "_look", before="exit", after="finished")
+        marked(_exits._PidfdWatch, "look", before="exit", after="finished")
         marked(engine, "interpret", before="interpret")
         for _ in range(count):
             _marks.clear()

@@ -84,33 +84,18 @@ class _Hub:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._epoll = select.epoll()
-        self._callbacks: dict[int, Callable[[], None]] = {}
-        loop.add_reader(self._epoll.fileno(), self._ready)
-
-    def add(self, fd: int, callback: Callable[[], None]) -> None:
-        """Call back once when the descriptor is ready."""
-        self._epoll.register(fd, _ONCE)
-        self._callbacks[fd] = callback
-
-    def again(self, fd: int) -> None:
-        """Call back once more."""
-        self._epoll.modify(fd, _ONCE)
-
-    def forget(self, fd: int) -> None:
-        """Call back no more; the owner closes the descriptor, and with that the system forgets it, too.
-
-        Where a fork of this process holds a copy, it may make us look once in vain.
-        """
-        del self._callbacks[fd]
+        self.epoll = select.epoll()
+        #: Whom the readiness of a pidfd concerns.
+        self.watches: dict[int, _PidfdWatch] = {}
+        loop.add_reader(self.epoll.fileno(), self._ready)
 
     def _ready(self) -> None:
         # Where there is one child only, it is clear whose end it is.
-        alone = len(self._callbacks) == 1
-        for fd in list(self._callbacks) if alone else [fd for fd, _ in self._epoll.poll(0)]:
-            callback = self._callbacks.get(fd)
-            if callback is not None:
-                callback()
+        alone = len(self.watches) == 1
+        for fd in list(self.watches) if alone else [fd for fd, _ in self.epoll.poll(0)]:
+            watch = self.watches.get(fd)
+            if watch is not None:
+                watch.look()
 
 
 #: Nothing here keeps a hub: its loop does, by the reader, and with the loop its descriptor goes.
@@ -135,22 +120,25 @@ class _PidfdWatch:
         self._on_exit = on_exit
         try:
             self._hub = _hub_of(loop)
-            self._hub.add(fd, self._look)
+            self._hub.epoll.register(fd, _ONCE)
+            self._hub.watches[fd] = self
         except BaseException:  # whatever it is, the descriptor is ours
             os.close(fd)
             raise
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Reap the child if it has ended; wait on if it has not."""
         status = reap(self._pid, os.WNOHANG)
         if status is None:
-            self._hub.again(self._fd)
+            self._hub.epoll.modify(self._fd, _ONCE)
             return
         self.close()
         self._on_exit(status)
 
     def close(self) -> None:
+        # With its last descriptor the system forgets it; a copy in a fork of ours may make us look once in vain.
         if self._fd >= 0:
-            self._hub.forget(self._fd)
+            del self._hub.watches[self._fd]
             os.close(self._fd)
             self._fd = -1
 

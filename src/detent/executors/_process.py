@@ -117,31 +117,33 @@ def start(command: Command, timeout: float | None = None, limits: Limits = _DEFA
 class Process:
     """A running process that reads its output and notices its end by itself."""
 
+    # What most processes never change stands here: it is not worth an assignment for each of them.
+    _seconds = 0.0
+    _exit_watch: ExitWatch | None = None
+    _status: Status | None = None
+    _ended: Exit | None = None
+    _limit: float | None = None
+    #: When the limit is reached; while the process is being ended, when SIGKILL is due.
+    _deadline = 0.0
+    _expired: float | None = None
+    #: Whether the selector watches the pipes.
+    _listening = False
+    _ending = False
+    _timer: asyncio.TimerHandle | None = None
+    _pause = _LOOK_FIRST
+    _line_waiters = 0
+    #: Called once, when the process and what must end with it have ended.
+    on_end: Callable[[], None] | None = None
+
     def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, pipes: Pipes, limits: Limits, mark: str = "") -> None:
         self.pid = pid
         self._loop = loop
         self._pipes = pipes
         self._limits = limits
+        self._group = Group(pid, mark)
         self._capture = Capture(limits.stdout, limits.stderr)
         self._started = loop.time()
-        self._seconds = 0.0
-        self._exit_watch: ExitWatch | None = None
-        self._status: Status | None = None
-        self._ended: Exit | None = None
-        self._limit: float | None = None
-        #: When the limit is reached; while the process is being ended, when SIGKILL is due.
-        self._deadline = 0.0
-        self._expired: float | None = None
-        #: Whether the selector watches the pipes.
-        self._listening = False
-        self._ending = False
-        self._timer: asyncio.TimerHandle | None = None
-        self._group = Group(pid, mark)
-        self._pause = _LOOK_FIRST
         self._waiters: list[asyncio.Future[None]] = []
-        self._line_waiters = 0
-        #: Called once, when the process and what must end with it have ended.
-        self.on_end: Callable[[], None] | None = None
 
     def __del__(self) -> None:
         if self._ended is None:  # its loop is gone: while that lives, its callbacks hold the process

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, NoReturn
 
 import msgspec
@@ -114,13 +115,14 @@ def _block(env: Mapping[str, str], mark: str) -> list[bytes]:
     global _last_block  # a memo of a pure function, swapped as a whole
     name = mark.partition("=")[0]
     known, known_name, block = _last_block
-    if env != known or name != known_name:
+    if env is not known or name != known_name:
         block = [_entry(key, value) for key, value in env.items() if key != name]
-        _last_block = (dict(env), name, block)
+        if isinstance(env, MappingProxyType):  # nobody changes it: by its identity it is known again
+            _last_block = (env, name, block)
     return [*block, mark.encode()] if mark else block
 
 
-_last_block: tuple[dict[str, str], str, list[bytes]] = ({}, "", [])
+_last_block: tuple[Mapping[str, str], str, list[bytes]] = ({}, "", [])
 
 
 @functools.lru_cache(maxsize=512)

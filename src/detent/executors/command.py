@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -147,7 +148,7 @@ class CommandExecutor:
         if found is None or found.handler is not handler:
             if len(self._prepared) >= _MOST_PREPARED:
                 self._prepared.clear()
-            env = self._environment(handler, event.session_id, level)
+            env = MappingProxyType(self._environment(handler, event.session_id, level))
             found = self._prepared[key] = _Prepared(handler, env, arguments(handler, env))
         return found
 
