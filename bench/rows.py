@@ -256,16 +256,42 @@ def http(number: int) -> Iterator[Row]:
     )
 
 
+#: Tool calls of one prompt, and hooks before each of them.
+CALLS, HOOKS = 60, 5
+
+
 def agent(number: int) -> Iterator[Row]:
-    """A turn of the reference agent without hooks: its own work, and its transcript."""
-    with closing(scenario("agent-turn")) as contender:
-        took = rounds({"turn": contender}, number, lambda c: c.ask(40), median_of_each)
+    """The reference agent: a turn without hooks, its transcript included, and tool calls with hooks and without."""
+    group = "Reference agent"
+    with ExitStack() as stack:
+        names = {"turn": (), "bare": (str(CALLS),), "hooked": (str(CALLS), str(HOOKS))}
+        contenders = {key: stack.enter_context(closing(scenario("agent-turn", *words))) for key, words in names.items()}
+        turns = rounds({"turn": contenders.pop("turn")}, number, lambda c: c.ask(40), median_of_each)
+        took = rounds(contenders, min(5, number), lambda c: c.ask(1), median_of_each)
     yield Row(
         key="agent-turn",
-        group="Reference agent",
+        group=group,
         what="a turn without hooks, scripted model",
         unit="µs",
-        ours=Spread.of(took["turn"]),
+        ours=Spread.of(turns["turn"]),
+    )
+    each = {key: [value / CALLS / 1000 for value in values] for key, values in took.items()}
+    yield Row(
+        key="agent-call",
+        group=group,
+        what="a Bash call of `true` without hooks",
+        unit="ms",
+        ours=Spread.of(each["bare"]),
+    )
+    yield Row(
+        key="agent-call-hooked",
+        group=group,
+        what=f"the same with {HOOKS} command hooks of `true` before it, all at once",
+        unit="ms",
+        ours=Spread.of(each["hooked"]),
+        other=Spread.of(each["bare"]),
+        against="without hooks",
+        ratio=ratios(each["hooked"], each["bare"]),
     )
 
 

@@ -38,6 +38,8 @@ Scenario = Callable[..., AbstractAsyncContextManager[Once]]
 #: Handlers of a program are never taken for duplicates of each other.
 PROGRAM = Source(Scope.PROGRAM)
 MB = 1024 * 1024
+#: Prompts with tool calls that one agent is asked; without calls the last answer is repeated.
+MOST_PROMPTS = 20
 
 
 def event(size: int = 1024) -> Event:
@@ -346,18 +348,29 @@ async def python_hook(worker: str, python: str = sys.executable, kind: str = "pl
 
 
 @asynccontextmanager
-async def agent_turn() -> AsyncIterator[Once]:
-    """Have the reference agent answer a prompt from a script, without any hook."""
+async def agent_turn(calls: str = "0", hooks: str = "0") -> AsyncIterator[Once]:
+    """Have the reference agent answer a prompt from a script: so many tool calls, so many hooks before each."""
     from detent.agent import AgentOptions, open_agent
     from detent.models.script import parse_script
     from detent.models.scripted import ScriptedModel
 
+    call = {"tool": "Bash", "input": {"command": "true", "description": "do nothing"}}
+    handlers = [{"type": "command", "command": f"true # {number}"} for number in range(int(hooks))]
+    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}}
     with tempfile.TemporaryDirectory() as folder:
         env = {"PATH": os.environ["PATH"], "HOME": folder, "DETENT_MANAGED_SETTINGS": f"{folder}/none"}
-        script = parse_script({"turns": [[{"text": "Done."}]], "repeat": True})
-        options = AgentOptions(cwd=folder, env=env, home=folder)
+        prompt = [*[[call]] * int(calls), [{"text": "Done."}]]
+        script = parse_script({"turns": prompt * (MOST_PROMPTS if int(calls) else 1), "repeat": True})
+        options = AgentOptions(
+            cwd=folder, env=env, home=folder, allowed_tools=("Bash",), settings=(json.dumps(settings),)
+        )
         async with open_agent(options, model=ScriptedModel(script)) as agent:
-            yield lambda: agent.run("hello")
+
+            async def once() -> None:
+                result = await agent.run("hello")
+                assert (result.text, result.tool_calls) == ("Done.", int(calls)), result.text
+
+            yield once
 
 
 SCENARIOS: dict[str, Scenario] = {
