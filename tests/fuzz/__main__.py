@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -32,10 +33,13 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true", help="random edits, even where atheris is installed")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="targets at once (default 2)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
+    parser.add_argument("--last", type=Path, default=Path(os.devnull), help=argparse.SUPPRESS)
     args = parser.parse_args()
     plain = args.plain or importlib.util.find_spec("atheris") is None
     if args.inside:
-        return plainly(args.inside, args.runs, args.seed) if plain else guided(args.inside, args.runs, args.seed)
+        if plain:
+            return plainly(args.inside, args.runs, args.seed, args.last)
+        return guided(args.inside, args.runs, args.seed)
     from fuzz.targets import TARGETS
 
     names = [name for name in TARGETS if args.only in name]
@@ -51,9 +55,14 @@ def run(name: str, runs: int, seed: int, plain: bool) -> bool:
     """Run one target in a process of its own; say how it went."""
     argv = [sys.executable, "-m", "fuzz", "--inside", name, "--runs", str(runs), "--seed", str(seed)]
     started = time.monotonic()
-    ended = subprocess.run([*argv, "--plain"] if plain else argv, capture_output=True, check=False, cwd=HERE.parent)
+    with tempfile.TemporaryDirectory() as folder:
+        last = Path(folder) / "last"
+        argv += ["--plain", "--last", str(last)] if plain else []
+        ended = subprocess.run(argv, capture_output=True, check=False, cwd=HERE.parent)
+        said = (ended.stdout + ended.stderr).decode("utf-8", "replace")
+        if ended.returncode < 0 and last.exists():
+            said += f"\ndied by signal {-ended.returncode}; input: {_last(last.read_bytes())!r}"
     seconds = time.monotonic() - started
-    said = (ended.stdout + ended.stderr).decode("utf-8", "replace")
     counted = re.findall(r"^(?:Done|stat::number_of_executed_units:|tried) ?(\d+)", said, re.MULTILINE)
     tried = int(counted[-1]) if counted else 0
     slowest = re.findall(r"slowest ([\d.]+)", said)
@@ -64,6 +73,10 @@ def run(name: str, runs: int, seed: int, plain: bool) -> bool:
         print("        " + "\n        ".join(said.strip().splitlines()[-25:]), flush=True)
     sys.stdout.flush()
     return good
+
+
+def _last(data: bytes) -> bytes:
+    return data[4 : 4 + int.from_bytes(data[:4], "big")]
 
 
 class Watch:
@@ -93,8 +106,8 @@ class Watch:
                 raise AssertionError(f"an input took {seconds:.2f} s")
 
 
-def plainly(name: str, runs: int, seed: int) -> int:
-    """Throw random edits at a target."""
+def plainly(name: str, runs: int, seed: int, trace: Path) -> int:
+    """Throw random edits at a target; the trace has the last input of those that may crash in C."""
     import faulthandler
 
     from fuzz.mutate import inputs
@@ -103,10 +116,10 @@ def plainly(name: str, runs: int, seed: int) -> int:
     faulthandler.enable()
     watch = Watch(name)
     made = inputs(TARGETS[name].seeds, seed)
-    with (Path(tempfile.gettempdir()) / f"detent-fuzz-{name.replace(' ', '-')}.last").open("wb", buffering=0) as last:
+    with trace.open("wb", buffering=0) as last:
         for _ in range(runs):
             data = next(made)
-            if name in ("shell", "rule", "hidden command"):  # a crash in C leaves no other trace
+            if name in ("shell", "rule", "hidden command"):
                 last.seek(0)
                 last.write(len(data).to_bytes(4, "big") + data)
             watch(data)
