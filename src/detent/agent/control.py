@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from detent.agent.agent import Agent
+from detent.agent.callbacks import InvalidCallbacks, callback_hooks
 from detent.agent.inbox import Closed, Inbox, Prompt
 from detent.agent.permissions import InvalidUpdate
 from detent.agent.session import Question, Reply
@@ -18,6 +19,7 @@ from detent.agent.switching import Refused
 from detent.jsontext import parse_json
 
 Write = Callable[[Mapping[str, Any]], None]
+GONE = "The host is gone."
 
 
 class Control:
@@ -31,6 +33,7 @@ class Control:
         self._requests: set[asyncio.Task[None]] = set()
         self._agent: Agent | None = None
         self._inbox: Inbox | None = None
+        self._ended = False
 
     # ── questions to the host ───────────────────────────────────────────────
 
@@ -47,7 +50,10 @@ class Control:
             request["decision_reason"] = question.reason
         if question.agent_id is not None:
             request["agent_id"] = question.agent_id
-        answer = await self._ask(request)
+        try:
+            answer = await self._ask(request)
+        except NoAnswer as error:
+            return Reply(allow=False, message=str(error))
         updates = answer.get("updatedPermissions")
         updated = answer.get("updatedInput")
         return Reply(
@@ -59,11 +65,17 @@ class Control:
         )
 
     async def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask the host, and tell it when its answer is no longer waited for; raise NoAnswer if it gives none."""
+        if self._ended:
+            raise NoAnswer(GONE)
         name = f"detent-{next(self._numbers)}"
         self._waiting[name] = asyncio.get_running_loop().create_future()
         self._write({"type": "control_request", "request_id": name, "request": request})
         try:
             return await self._waiting[name]
+        except asyncio.CancelledError:
+            self._write({"type": "control_cancel_request", "request_id": name})
+            raise
         finally:
             del self._waiting[name]
 
@@ -97,9 +109,10 @@ class Control:
                 self._dispatch(self._agent, self._inbox, value)
 
     def _give_up(self) -> None:
+        self._ended = True
         for future in self._waiting.values():
             if not future.done():
-                future.set_result({"behavior": "deny", "message": "The host is gone."})
+                future.set_exception(NoAnswer(GONE))
 
     def _dispatch(self, agent: Agent, inbox: Inbox, value: Mapping[str, Any]) -> None:
         match value.get("type"):
@@ -120,18 +133,27 @@ class Control:
         future = self._waiting.get(str(response.get("request_id")))
         if future is not None and not future.done():
             answer = response.get("response")
-            refused = {"behavior": "deny", "message": str(response.get("error") or "The host answered nothing.")}
-            future.set_result(answer if isinstance(answer, dict) else refused)
+            if isinstance(answer, dict):
+                future.set_result(answer)
+            else:
+                future.set_exception(NoAnswer(str(response.get("error") or "The host answered nothing.")))
 
     async def _carry_out(self, agent: Agent, value: Mapping[str, Any]) -> None:
         request, name = value.get("request"), value.get("request_id")
+        request = request if isinstance(request, dict) else {}
         try:
-            answer = await carry_out(agent, request if isinstance(request, dict) else {})
-        except _Refusal as refusal:
+            if request.get("subtype") == "initialize" and request.get("hooks"):
+                agent.session.hooks.activate(callback_hooks(request["hooks"], self._ask).groups)
+            answer = await carry_out(agent, request)
+        except (_Refusal, InvalidCallbacks) as refusal:
             response = {"subtype": "error", "request_id": name, "error": str(refusal)}
         else:
             response = {"subtype": "success", "request_id": name, "response": answer}
         self._write({"type": "control_response", "response": response})
+
+
+class NoAnswer(Exception):
+    """The host gave no answer, and why."""
 
 
 class _Refusal(Exception):
