@@ -70,7 +70,10 @@ def run(name: str, runs: int, seed: int, plain: bool) -> bool:
     mark, longest = "ok" if good else "FAILED", slowest[-1] if slowest else "?"
     print(f"{mark:7} {name:16} {tried:>9} inputs {seconds:7.0f} s  slowest {longest} s")
     if not good:
-        print("        " + "\n        ".join(said.strip().splitlines()[-25:]), flush=True)
+        lines = said.strip().splitlines()
+        begin = next((number for number, line in enumerate(lines) if "Uncaught Python exception" in line), -25)
+        shown = [*(line for line in lines if line.startswith("input: ")), *lines[begin:][:40]]
+        print("        " + "\n        ".join(shown), flush=True)
     sys.stdout.flush()
     return good
 

@@ -357,7 +357,7 @@ TARGETS: dict[str, Target] = {
         ),
     ),
     "wire": Target(fuzz_wire, _EVENT_SEEDS),
-    "transcript": Target(fuzz_transcript, (_LINES,)),
+    "transcript": Target(fuzz_transcript, (_LINES, _LINES.replace(b'"id":"t"', b'"id":{}'))),
     "url": Target(fuzz_url, (b"https://good.example/a/../b?c#d\x1ehttps://*.example:*/*", b"http://[::1]:80/\x1e*")),
     "redaction": Target(fuzz_redaction, (b"Authorization: Bearer abcdef", b"token: x eyJhbGciOi.eyJzdWIi.c2ln")),
 }

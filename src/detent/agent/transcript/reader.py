@@ -128,9 +128,20 @@ def _message(entry: Entry) -> Message | None:
         return None
     content = message.get("content")
     if isinstance(content, list):
-        blocks = [block for block in content if isinstance(block, dict) and isinstance(block.get("type"), str)]
+        blocks = [block for block in content if _readable(block)]
         return {**message, "content": blocks} if blocks else None
     return message if isinstance(content, str) and content else None
+
+
+#: What a block must name, as a text, to be of any use.
+_NAMED = {"tool_use": "id", "tool_result": "tool_use_id"}
+
+
+def _readable(block: Any) -> bool:
+    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        return False
+    key = _NAMED.get(block["type"])
+    return key is None or isinstance(block.get(key), str)
 
 
 def _has_results(message: Message) -> bool:
@@ -169,13 +180,13 @@ def pending(messages: Sequence[Message]) -> list[dict[str, Any]]:
     for place in range(len(messages) - 1, -1, -1):
         if messages[place]["role"] == "assistant":
             answered = _answered(messages[place + 1]) if place + 1 < len(messages) else set()
-            return [block for block in tool_uses(messages[place]) if block.get("id") not in answered]
+            return [block for block in tool_uses(messages[place]) if block["id"] not in answered]
     return []
 
 
-def _answered(message: Message) -> set[Any]:
+def _answered(message: Message) -> set[str]:
     content = message["content"] if isinstance(message["content"], list) else []
-    return {block.get("tool_use_id") for block in content if block["type"] == "tool_result"}
+    return {block["tool_use_id"] for block in content if block["type"] == "tool_result"}
 
 
 def closed(messages: Sequence[Message]) -> list[Message]:
@@ -184,7 +195,7 @@ def closed(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         if _only_thinks(message):
             continue
-        asked = [block.get("id") for block in tool_uses(out[-1])] if out else []
+        asked = [block["id"] for block in tool_uses(out[-1])] if out else []
         if _has_results(message):
             message = {**message, "content": [block for block in message["content"] if _belongs(block, asked)]}
         missing = [id_ for id_ in asked if id_ not in _answered(message)]
@@ -196,7 +207,7 @@ def closed(messages: Sequence[Message]) -> list[Message]:
                 out.append({"role": "user", "content": lost})
         if message["content"]:
             out.append(message)
-    if out and (asked := [block.get("id") for block in tool_uses(out[-1])]):
+    if out and (asked := [block["id"] for block in tool_uses(out[-1])]):
         out.append({"role": "user", "content": [_lost(id_) for id_ in asked]})
     return out
 
@@ -206,9 +217,9 @@ def _only_thinks(message: Message) -> bool:
     return isinstance(content, list) and all(block["type"] in ("thinking", "redacted_thinking") for block in content)
 
 
-def _belongs(block: dict[str, Any], asked: Sequence[Any]) -> bool:
-    return bool(block["type"] != "tool_result" or block.get("tool_use_id") in asked)
+def _belongs(block: dict[str, Any], asked: Sequence[str]) -> bool:
+    return bool(block["type"] != "tool_result" or block["tool_use_id"] in asked)
 
 
-def _lost(tool_use_id: Any) -> dict[str, Any]:
+def _lost(tool_use_id: str) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": tool_use_id, "content": LOST_RESULT, "is_error": True}
