@@ -107,6 +107,8 @@ def test_wrappers_are_taken_off(command: str, core: str) -> None:
         ("time { ls; }", "keyword"),
         ("coproc X { git push; }", "keyword"),
         ("then ls", "keyword"),
+        ("echo ==\nrm -rf x", "two lines"),
+        ("FOO=1 test a =~ \n\nrm -rf x", "two lines"),
         ("echo `echo \\`ls\\``", "backticks"),
         ("a" * 10_001, "10,000 characters"),
         ("ls\0", "NUL"),
@@ -118,6 +120,12 @@ def test_what_cannot_be_read_is_a_problem(command: str, problem: str) -> None:
     analysis = analyse_bash(command)
     assert analysis.problem is not None
     assert problem in analysis.problem
+
+
+def test_a_line_that_goes_on_is_one_command() -> None:
+    analysis = analyse_bash("echo == \\\n  a \\\n  b\nls")
+    assert analysis.problem is None
+    assert [command.core[0].raw for command in analysis.commands] == ["echo", "ls"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detent.shell.commands import (
@@ -137,6 +138,8 @@ class _Reader:
                 commands += found
                 if any(map(_is_misread, found)):
                     problem = problem or "a keyword stands where the parser expects a program"
+                if self.joins_lines(node):
+                    problem = problem or "the parser takes two lines for one command"
             elif node.type in _STATEMENTS:
                 commands.append(self.statement(node, node.children))
             elif node.type == "variable_assignment" and parent.type not in _HOLDS_ASSIGNMENTS:
@@ -152,6 +155,11 @@ class _Reader:
             node, parent = waiting.pop()
             yield node, parent
             waiting.extend((child, node) for child in reversed(node.children))
+
+    def joins_lines(self, node: Node) -> bool:
+        """Tell whether a command goes on in a new line; behind `==` and `=~` the parser overlooks where it ends."""
+        gaps = (self.source[left.end_byte : right.start_byte] for left, right in pairwise(node.children))
+        return any("\n" in gap.replace("\\\n", "") for gap in gaps)
 
     def word(self, node: Node) -> Word:
         return Word(self.text(node), self.shape(node))
