@@ -346,7 +346,7 @@ TARGETS: dict[str, Target] = {
             b"\5PowerShell(Remove-Item *)\x1erm x | % { $_ }",
         ),
     ),
-    "hidden command": Target(fuzz_hidden_command, (b"\0a\x1eb", b"\2$(x)\x1e`y`", b"\4'\"\\\x1e\xc3\xa9")),
+    "hidden command": Target(fuzz_hidden_command, (b"\0a\x1eb", b"\2$(x)\x1e`y`", b"\2==", b"\4'\"\\\x1e\xc3\xa9")),
     "shell": Target(
         fuzz_shell,
         (

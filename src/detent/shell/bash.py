@@ -49,6 +49,7 @@ _EXPANSIONS = frozenset(["simple_expansion", "expansion", "command_substitution"
 _NOT_TEXT = _EXPANSIONS | {"process_substitution", "brace_expression", "ansi_c_string"}
 _STATEMENTS = frozenset(["variable_assignments", "declaration_command", "unset_command", "test_command"])
 _HOLDS_ASSIGNMENTS = _STATEMENTS | {"command", "c_style_for_statement"}
+_ONE_LINE = frozenset(["command", "declaration_command", "unset_command", "file_redirect", "herestring_redirect"])
 _REDIRECTS = frozenset(["file_redirect", "heredoc_redirect", "herestring_redirect"])
 
 
@@ -59,6 +60,8 @@ def analyse_bash(command: str) -> Analysis:
         return Analysis((), problem=f"the command is longer than {LENGTH_LIMIT:,} characters")
     if UNKNOWN in command:
         return Analysis((), problem="the command contains a NUL character")
+    if "\r" in command:  # a part of words to Bash, and space to the parser
+        return Analysis((), problem="the command contains a carriage return")
     if command.count("|") + command.count("(") > OPERATOR_LIMIT:
         return Analysis((), problem=f"the command has more than {OPERATOR_LIMIT:,} pipes and parentheses")
     simple = _simple(command)
@@ -91,19 +94,18 @@ def _simple(command: str) -> Analysis | None:
         return None if assignments else Analysis(())
     words = tuple(Word(text, text) for text in texts)
     core = without_wrappers(words)
-    if core[0].raw in _KEYWORDS or words[0].raw in _PARSED_APART:
-        return None
     source = command.strip()
     bare = source
     for assignment in assignments:
         bare = bare.removeprefix(assignment.text).lstrip()
-    return Analysis((SubCommand(source, bare, words, core, tuple(assignments)),))
+    found = SubCommand(source, bare, words, core, tuple(assignments))
+    return None if _is_misread(found) or words[0].raw in _PARSED_APART else Analysis((found,))
 
 
 def _is_misread(command: SubCommand) -> bool:
-    """Tell whether the parser took a keyword for a program or an argument."""
+    """Tell whether the parser took a keyword for a program or an argument, or an assignment for a program."""
     if command.words[0].raw in _BEFORE_BLOCKS:
-        return any(word.raw in _KEYWORDS for word in command.words)
+        return any(word.raw in _KEYWORDS or _ASSIGNMENT.fullmatch(word.raw) for word in command.words)
     return command.core[0].raw in _KEYWORDS
 
 
@@ -138,14 +140,17 @@ class _Reader:
                 commands += found
                 if any(map(_is_misread, found)):
                     problem = problem or "a keyword stands where the parser expects a program"
-                if self.joins_lines(node):
-                    problem = problem or "the parser takes two lines for one command"
             elif node.type in _STATEMENTS:
                 commands.append(self.statement(node, node.children))
             elif node.type == "variable_assignment" and parent.type not in _HOLDS_ASSIGNMENTS:
                 commands.append(self.statement(node, [node]))
             elif node.type == "file_redirect":
-                redirections += self.redirection(node)[0]
+                targets, words = self.redirection(node)
+                redirections += targets
+                if words and not any(child.type == "command" for child in parent.children):
+                    problem = problem or "the parser takes a command for the target of a redirection"
+            if self.joins_lines(node):
+                problem = problem or "the parser takes two lines for one command"
         return Analysis(tuple(commands), expands, problem, tuple(redirections))
 
     def nodes(self) -> Iterator[tuple[Node, Node]]:
@@ -157,9 +162,12 @@ class _Reader:
             waiting.extend((child, node) for child in reversed(node.children))
 
     def joins_lines(self, node: Node) -> bool:
-        """Tell whether a command goes on in a new line; behind `==` and `=~` the parser overlooks where it ends."""
-        gaps = (self.source[left.end_byte : right.start_byte] for left, right in pairwise(node.children))
-        return any("\n" in gap.replace("\\\n", "") for gap in gaps)
+        """Tell whether the parser overlooks the end of a line, as behind `==`, or that of an assignment."""
+        gaps = [self.source[left.end_byte : right.start_byte] for left, right in pairwise(node.children)]
+        if node.type == "variable_assignment":
+            return any(gaps)
+        looked_at = gaps if node.type in _ONE_LINE else [self.text(node)] if node.type in ("word", "regex") else []
+        return any("\n" in text.replace("\\\n", "") for text in looked_at)
 
     def word(self, node: Node) -> Word:
         return Word(self.text(node), self.shape(node))
