@@ -104,9 +104,10 @@ def _simple(command: str) -> Analysis | None:
 
 def _is_misread(command: SubCommand) -> bool:
     """Tell whether the parser took a keyword for a program or an argument, or an assignment for a program."""
+    first = command.core[0].raw
     if command.words[0].raw in _BEFORE_BLOCKS:
-        return any(word.raw in _KEYWORDS or _ASSIGNMENT.fullmatch(word.raw) for word in command.words)
-    return command.core[0].raw in _KEYWORDS
+        return any(word.raw in _KEYWORDS for word in command.words) or bool(_ASSIGNMENT.fullmatch(first))
+    return first in _KEYWORDS
 
 
 class _Reader:
