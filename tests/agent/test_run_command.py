@@ -164,7 +164,7 @@ def test_a_signal_ends_the_session_in_order(place: Place, number: int, status: i
 def test_a_killed_session_goes_on_where_it_was(place: Place) -> None:
     specific = {"hookEventName": "PostToolUse", "additionalContext": "CTX-kept"}
     place.answer("PostToolUse", {"hookSpecificOutput": specific}, matcher="Write")
-    place.hook("PreToolUse", f"echo $$ > {place.root}/here; sleep 20", matcher="Bash")
+    place.hook("PreToolUse", f"cd {place.root}; echo $$ > new; mv new here; sleep 20", matcher="Bash")
     write = tool("Write", file_path=str(place.project / "a.txt"), content="x")
     process = place.start({"turns": [[write], [bash("echo x")]]}, "--permission-mode", "acceptEdits")
     _wait_for(place.root / "here")
