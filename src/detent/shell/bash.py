@@ -140,7 +140,7 @@ class _Reader:
                 found = self.command(node, parent)
                 commands += found
                 if any(map(_is_misread, found)):
-                    problem = problem or "a keyword stands where the parser expects a program"
+                    problem = problem or "a keyword or an assignment stands where the parser expects a program"
             elif node.type in _STATEMENTS:
                 commands.append(self.statement(node, node.children))
             elif node.type == "variable_assignment" and parent.type not in _HOLDS_ASSIGNMENTS:
