@@ -1,9 +1,9 @@
-"""Measure `detent test`: what a case costs beside the process of its hook.
+"""Measure `hookwright test`: what a case costs beside the process of its hook.
 
     python bench/cases.py [--rounds N] [--cases N] [--json]
 
 Each round runs the same number of hooks in three ways, in random order: as bare processes from a C program (see
-floor/floor.c), as cases in a JSON file and as cases in a YAML file; the time of `detent test` is that of the whole
+floor/floor.c), as cases in a JSON file and as cases in a YAML file; the time of `hookwright test` is that of the whole
 command, from its start to its end. The median over the rounds is reported, per case. Exits 1 out of its bound.
 """
 
@@ -59,8 +59,8 @@ def bare(floor: subprocess.Popen[str], count: int) -> float:
 
 def tested(folder: Path, cases: Path, count: int) -> float:
     """Run the cases; seconds from start to end."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")}
-    argv = [sys.executable, "-m", "detent.cli", "test", str(cases), "-j", str(JOBS), "--json"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")}
+    argv = [sys.executable, "-m", "hookwright.cli", "test", str(cases), "-j", str(JOBS), "--json"]
     began = time.perf_counter()
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - began
@@ -97,7 +97,7 @@ def measure(rounds: int, count: int) -> dict[str, float]:
 
 def main() -> int:
     """Print the figures; return 1 when the overhead is out of its bound."""
-    parser = argparse.ArgumentParser(description="Measure detent test against bare processes.")
+    parser = argparse.ArgumentParser(description="Measure hookwright test against bare processes.")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")

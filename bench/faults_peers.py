@@ -60,7 +60,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 def engines() -> tuple[list[Engine], list[Missing]]:
     """Find the engines that can be tried here."""
-    found = [Engine("Detent", (sys.executable, str(ENGINES / "fault_detent.py")))]
+    found = [Engine("Hookwright", (sys.executable, str(ENGINES / "fault_hookwright.py")))]
     missing = []
     deepagents = python_peer(
         "deepagents", "deepagents-code==0.1.88", "deepagents_code.hooks.engine", "run_deepagents.py"
@@ -186,7 +186,7 @@ def main() -> int:
     if not args.only and not missing:
         page = PAGE.read_text()
         PAGE.write_text(page[: page.index(TABLE)] + "\n".join(lines) + "\n")
-    return 1 if wrong["Detent"] else 0
+    return 1 if wrong["Hookwright"] else 0
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from detent.outcome import Deny, Outcome
-from detent.samples import sample
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.outcome import Deny, Outcome
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 
 _CONTEXT = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "seen"}}
 #: Eight hooks as people have them: silent ones, one that reads, one that talks, one that fails, one that denies.
@@ -78,7 +78,7 @@ async def worker(number: int, folder: Path, until: float, tally: Tally) -> None:
     settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}}
     home = folder / str(number)
     home.mkdir()
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "DETENT_STATE_DIR": str(folder / "state")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "HOOKWRIGHT_STATE_DIR": str(folder / "state")}
     places = Places(project=str(home), env=env, settings=(json.dumps(settings),))
     async with open_session(places, journal=True) as session:
         event = sample("PreToolUse", cwd=str(home), session_id=f"session-{number}")

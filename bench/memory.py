@@ -13,8 +13,8 @@ from pathlib import Path
 
 from scenarios import PROGRAM, engine, event, group, others
 
-from detent.handlers import CommandHandler
-from detent.hookset import HookSet
+from hookwright.handlers import CommandHandler
+from hookwright.hookset import HookSet
 
 MANY, SOME = 10_000, 100
 

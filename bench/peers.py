@@ -142,7 +142,7 @@ def measure(found: list[Peer], number_of_rounds: int) -> list[str]:
             for peer in found:
                 contenders[peer.name] = stack.enter_context(closing(Contender(*peer.argv, str(hooks), env=ENV)))
             took = rounds(contenders, number_of_rounds, lambda c, n=count: c.ask(n), median_of_each)
-        lines.append(f"| {what} | Detent | {spread(Spread.of(took['ours']))} µs | |")
+        lines.append(f"| {what} | Hookwright | {spread(Spread.of(took['ours']))} µs | |")
         for peer in found:
             slower = ratios(took[peer.name], took["ours"])
             lines.append(f"| | {peer.name} | {spread(Spread.of(took[peer.name]))} µs | {spread(slower)} |")
@@ -151,7 +151,7 @@ def measure(found: list[Peer], number_of_rounds: int) -> list[str]:
 
 
 def _imports(found: list[Peer], number_of_rounds: int) -> list[str]:
-    commands = {"Detent": (sys.executable, "-c", "from detent import HookEngine, load_hooks")}
+    commands = {"Hookwright": (sys.executable, "-c", "from hookwright import HookEngine, load_hooks")}
     commands |= {peer.name: peer.imports for peer in found}
     took: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(max(3, number_of_rounds // 3)):
@@ -162,7 +162,7 @@ def _imports(found: list[Peer], number_of_rounds: int) -> list[str]:
             took[name].append((time.perf_counter() - began) * 1000)
     lines = []
     for index, (name, values) in enumerate(took.items()):
-        slower = spread(ratios(values, took["Detent"])) if index else ""
+        slower = spread(ratios(values, took["Hookwright"])) if index else ""
         lines.append(
             f"| {'start and import' if index == 0 else ''} | {name} | {spread(Spread.of(values))} ms | {slower} |"
         )
@@ -184,7 +184,7 @@ def main() -> int:
         "The same no-op hook (`true` in a shell, 1 KB of JSON on stdin) in the same rounds, by `make bench-peers`.",
         *left_out,
         "",
-        "| what | engine | median (p10 – p90) | times Detent |",
+        "| what | engine | median (p10 – p90) | times Hookwright |",
         "|---|---|---|---|",
         *measure(found, arguments.rounds),
     ]

@@ -229,7 +229,7 @@ def python_hooks(number: int) -> Iterator[Row]:
     yield Row(
         key="python-resident",
         group=group,
-        what='a `detent.author` hook with `worker: "resident"`',
+        what='a `hookwright.author` hook with `worker: "resident"`',
         unit="µs",
         ours=Spread.of(asked["resident"]),
         at_most=100.0,
@@ -297,13 +297,13 @@ def agent(number: int) -> Iterator[Row]:
 
 def starts(number: int) -> Iterator[Row]:
     """Cold starts, on top of a bare interpreter."""
-    detent = Path(sys.executable).with_name("detent")
-    fire = (detent, "fire", "PreToolUse", "--tool", "Bash", "--json", "--no-journal")
+    hookwright = Path(sys.executable).with_name("hookwright")
+    fire = (hookwright, "fire", "PreToolUse", "--tool", "Bash", "--json", "--no-journal")
     commands: dict[str, tuple[str | Path, ...]] = {
         "bare": (sys.executable, "-c", "pass"),
-        "import": (sys.executable, "-c", "import detent"),
-        "author": (sys.executable, "-c", "import detent.author"),
-        "version": (detent, "--version"),
+        "import": (sys.executable, "-c", "import hookwright"),
+        "author": (sys.executable, "-c", "import hookwright.author"),
+        "version": (hookwright, "--version"),
         "fire": fire,
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -315,22 +315,22 @@ def starts(number: int) -> Iterator[Row]:
         return Row(key=f"start-{key}", group=group, what=what, unit="ms", ours=Spread.of(extra), at_most=at_most)
 
     yield Row(key="start-bare", group=group, what="`python -c pass`", unit="ms", ours=Spread.of(took["bare"]))
-    yield over_bare("import", "`import detent`, over bare Python", 40.0)
-    yield over_bare("author", "`import detent.author`, over bare Python", 2.7)
+    yield over_bare("import", "`import hookwright`, over bare Python", 40.0)
+    yield over_bare("author", "`import hookwright.author`, over bare Python", 2.7)
     yield Row(
         key="start-version",
         group=group,
-        what="`detent --version`",
+        what="`hookwright --version`",
         unit="ms",
         ours=Spread.of(took["version"]),
         at_most=25.0,
     )
-    yield over_bare("fire", "`detent fire` with no matching hook, over bare Python", 90.0)
+    yield over_bare("fire", "`hookwright fire` with no matching hook, over bare Python", 90.0)
 
 
 def _starts(commands: dict[str, tuple[str | Path, ...]], number: int, folder: str) -> dict[str, list[float]]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    env |= {"HOME": folder, "DETENT_MANAGED_SETTINGS": f"{folder}/none"}
+    env |= {"HOME": folder, "HOOKWRIGHT_MANAGED_SETTINGS": f"{folder}/none"}
     took: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(number * 2 + 1):
         wait_for_quiet()

@@ -21,7 +21,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def main() -> int:
     """Run the parts that are asked for."""
-    parser = argparse.ArgumentParser(description="Measure Detent against its floors.")
+    parser = argparse.ArgumentParser(description="Measure Hookwright against its floors.")
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds for each part (default 15)")
     parser.add_argument("--only", nargs="+", choices=list(rows.ALL), default=list(rows.ALL), help="parts to measure")
     parser.add_argument("--json", type=Path, help="also write the rows as JSON into this file")

@@ -13,24 +13,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from detent.aggregate import aggregate
-from detent.background import Background
-from detent.engine import HookEngine
-from detent.events import Event, PreToolUse
-from detent.executors.callback import run_callback
-from detent.executors.command import CommandExecutor
-from detent.executors.http import HttpExecutor
-from detent.executors.job import Executor
-from detent.handlers import CallbackHandler, CommandHandler, Handler, HttpHandler, Kind, MatcherGroup
-from detent.hookset import HookSet
-from detent.host import Host
-from detent.interpret import interpret
-from detent.journal import Journal
-from detent.observers import Observer
-from detent.outcome import Outcome, Run, Timing
-from detent.replies import Exited
-from detent.samples import sample
-from detent.sources import Scope, Source
+from hookwright.aggregate import aggregate
+from hookwright.background import Background
+from hookwright.engine import HookEngine
+from hookwright.events import Event, PreToolUse
+from hookwright.executors.callback import run_callback
+from hookwright.executors.command import CommandExecutor
+from hookwright.executors.http import HttpExecutor
+from hookwright.executors.job import Executor
+from hookwright.handlers import CallbackHandler, CommandHandler, Handler, HttpHandler, Kind, MatcherGroup
+from hookwright.hookset import HookSet
+from hookwright.host import Host
+from hookwright.interpret import interpret
+from hookwright.journal import Journal
+from hookwright.observers import Observer
+from hookwright.outcome import Outcome, Run, Timing
+from hookwright.replies import Exited
+from hookwright.samples import sample
+from hookwright.sources import Scope, Source
 
 Once = Callable[[], Awaitable[object]]
 Scenario = Callable[..., AbstractAsyncContextManager[Once]]
@@ -305,7 +305,7 @@ event = json.load(sys.stdin)
 if "rm -rf /" in event["tool_input"]["command"]:
     print(json.dumps({"decision": "block", "reason": "no"}))
 """
-AUTHOR_HOOK = """from detent.author import deny, hook
+AUTHOR_HOOK = """from hookwright.author import deny, hook
 
 @hook.pre_tool_use("Bash")
 def guard(event):
@@ -319,8 +319,8 @@ hook.run()
 @asynccontextmanager
 async def python_hook(worker: str, python: str = sys.executable, kind: str = "plain") -> AsyncIterator[Once]:
     """Fire at a Python hook: cold, warm or resident."""
-    from detent.warm.executor import WorkerExecutor
-    from detent.warm.workers import Workers
+    from hookwright.warm.executor import WorkerExecutor
+    from hookwright.warm.workers import Workers
 
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "hook.py")
@@ -350,15 +350,15 @@ async def python_hook(worker: str, python: str = sys.executable, kind: str = "pl
 @asynccontextmanager
 async def agent_turn(calls: str = "0", hooks: str = "0") -> AsyncIterator[Once]:
     """Have the reference agent answer a prompt from a script: so many tool calls, so many hooks before each."""
-    from detent.agent import AgentOptions, open_agent
-    from detent.models.script import parse_script
-    from detent.models.scripted import ScriptedModel
+    from hookwright.agent import AgentOptions, open_agent
+    from hookwright.models.script import parse_script
+    from hookwright.models.scripted import ScriptedModel
 
     call = {"tool": "Bash", "input": {"command": "true", "description": "do nothing"}}
     handlers = [{"type": "command", "command": f"true # {number}"} for number in range(int(hooks))]
     settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": handlers}]}}
     with tempfile.TemporaryDirectory() as folder:
-        env = {"PATH": os.environ["PATH"], "HOME": folder, "DETENT_MANAGED_SETTINGS": f"{folder}/none"}
+        env = {"PATH": os.environ["PATH"], "HOME": folder, "HOOKWRIGHT_MANAGED_SETTINGS": f"{folder}/none"}
         prompt = [*[[call]] * int(calls), [{"text": "Done."}]]
         script = parse_script({"turns": prompt * (MOST_PROMPTS if int(calls) else 1), "repeat": True})
         options = AgentOptions(

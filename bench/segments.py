@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 import scenarios
 
-from detent import engine
-from detent.executors import _exits, _pipes, _process, _spawn
+from hookwright import engine
+from hookwright.executors import _exits, _pipes, _process, _spawn
 
 #: What ends at each mark, in the order in which they come.
 BORDERS = {

@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from detent import Places, open_session
-from detent.samples import sample
+from hookwright import Places, open_session
+from hookwright.samples import sample
 
 
 def rss() -> int:
@@ -61,7 +61,7 @@ async def soak(fires: int, cancellations: int, folder: Path) -> None:
             "Stop": [{"hooks": [{"type": "command", "command": "sleep 5; true"}]}],
         }
     }
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")}
     places = Places(project=str(folder), env=env, settings=(json.dumps(settings),))
     async with open_session(places) as session:
         event, stop = sample("PreToolUse", cwd=str(folder)), sample("Stop", cwd=str(folder))

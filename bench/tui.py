@@ -20,7 +20,7 @@ from pathlib import Path
 # In the place of this folder, whose file of the same name would be found first.
 sys.path[0] = str(Path(__file__).parent.parent / "tests")
 
-from detent.agent.transcript import project_folder, session_path  # noqa: E402 - the path comes first
+from hookwright.agent.transcript import project_folder, session_path  # noqa: E402 - the path comes first
 from tui.chats import START, Chat, text  # noqa: E402
 from tui.terminal import PAGE_UP, Terminal  # noqa: E402
 

@@ -7,29 +7,29 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from detent.lint import FAMILIES, RULES, Rule, Sample
+from hookwright.lint import FAMILIES, RULES, Rule, Sample
 
 PAGE = Path(__file__).parent / "rules.md"
 
-HEAD = """# The rules of `detent check`
+HEAD = """# The rules of `hookwright check`
 
-This page is made from the table that `detent check` itself uses: `python docs/generate_rules.py`.
+This page is made from the table that `hookwright check` itself uses: `python docs/generate_rules.py`.
 Each rule has a bad sample that it catches, at the line marked with `←`, and a good one on which it is silent; both are
-tests. `detent rules HK401` prints the same.
+tests. `hookwright rules HK401` prints the same.
 
-The messages say what Claude Code does; where Detent decides otherwise, they say both. Rules marked † are found, or
-found better, with `detent check --run`, which fires samples at trusted hooks in a copy of the project.
+The messages say what Claude Code does; where Hookwright decides otherwise, they say both. Rules marked † are found, or
+found better, with `hookwright check --run`, which fires samples at trusted hooks in a copy of the project.
 
 ## Suppressing a finding
 
 In a script or in the head of a skill or agent, on the line of the finding or alone on the line above it:
 
 ```bash
-exit 1  # detent: ignore HK401 -- the wrapper turns 1 into 2
+exit 1  # hookwright: ignore HK401 -- the wrapper turns 1 into 2
 ```
 
-JSON has no comments. For settings and plugins the entry stands in `.claude/detent.json` (in a plugin
-`.claude-plugin/detent.json`), a file that Claude Code never reads:
+JSON has no comments. For settings and plugins the entry stands in `.claude/hookwright.json` (in a plugin
+`.claude-plugin/hookwright.json`), a file that Claude Code never reads:
 
 ```json
 {

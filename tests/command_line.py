@@ -1,4 +1,4 @@
-"""A project, a home, and `detent` as a user starts it."""
+"""A project, a home, and `hookwright` as a user starts it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-DETENT = [sys.executable, "-m", "detent.cli"]
+HOOKWRIGHT = [sys.executable, "-m", "hookwright.cli"]
 
 
 class Shell:
-    """A project, a home, and `detent` started in it."""
+    """A project, a home, and `hookwright` started in it."""
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
@@ -27,13 +27,13 @@ class Shell:
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "DETENT_MANAGED_SETTINGS": str(self.home / "none"),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(self.home / "none"),
         }
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start a command that goes on until it is ended."""
         return subprocess.Popen(
-            [*DETENT, *args],
+            [*HOOKWRIGHT, *args],
             cwd=self.project,
             env=self.env,
             stdin=subprocess.DEVNULL,
@@ -44,7 +44,7 @@ class Shell:
 
     def __call__(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*DETENT, *args],
+            [*HOOKWRIGHT, *args],
             cwd=self.project,
             env={**self.env, **env},
             input=stdin,

@@ -81,7 +81,7 @@ class World:
         self.env = {
             "PATH": f"{bin_dir}:{os.environ['PATH']}",
             "HOME": str(self.home),
-            "DETENT_MANAGED_SETTINGS": str(root / "managed"),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(root / "managed"),
             "LANG": "C.UTF-8",
             "EXAMPLES": str(ROOT / "examples"),
         }

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from detent.executors.http import HttpExecutor
-from detent.executors.job import Job
-from detent.handlers import HttpHandler
-from detent.replies import Reply
-from detent.sources import Scope, Source
-from detent.wire import encode_event
+from hookwright.executors.http import HttpExecutor
+from hookwright.executors.job import Job
+from hookwright.handlers import HttpHandler
+from hookwright.replies import Reply
+from hookwright.sources import Scope, Source
+from hookwright.wire import encode_event
 from support import event, open_fds
 
 USER = Source(Scope.USER)

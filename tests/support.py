@@ -8,12 +8,12 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from detent.events import Event
-from detent.handlers import CommandHandler, OnFailure
-from detent.outcome import Run, Timing, Verdict
-from detent.replies import Exited
-from detent.samples import sample
-from detent.sources import Scope, Source
+from hookwright.events import Event
+from hookwright.handlers import CommandHandler, OnFailure
+from hookwright.outcome import Run, Timing, Verdict
+from hookwright.replies import Exited
+from hookwright.samples import sample
+from hookwright.sources import Scope, Source
 
 
 def event(name: str, /, **changes: Any) -> Event:

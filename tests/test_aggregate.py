@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.aggregate import aggregate
-from detent.outcome import (
+from hookwright.aggregate import aggregate
+from hookwright.outcome import (
     NO_OPINION,
     Allow,
     Ask,

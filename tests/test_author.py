@@ -1,4 +1,4 @@
-"""Hooks written with `detent.author`: right answers on every event, clean streams, right exit statuses."""
+"""Hooks written with `hookwright.author`: right answers on every event, clean streams, right exit statuses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from detent import author
-from detent.author import (
+from hookwright import author
+from hookwright.author import (
     Answer,
     Event,
     Hook,
@@ -33,15 +33,15 @@ from detent.author import (
     stop,
     to_wire,
 )
-from detent.author._tables import EVENTS, OPTIONAL
-from detent.events import CATALOGUE, Shape, TargetForm
-from detent.events import Event as Typed
-from detent.handlers import CallbackHandler
-from detent.interpret import interpret
-from detent.outcome import Allow, Ask, Block, Defer, Deny, Verdict
-from detent.replies import Answered
-from detent.sources import Scope, Source
-from detent.wire import encode_event, payload
+from hookwright.author._tables import EVENTS, OPTIONAL
+from hookwright.events import CATALOGUE, Shape, TargetForm
+from hookwright.events import Event as Typed
+from hookwright.handlers import CallbackHandler
+from hookwright.interpret import interpret
+from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Verdict
+from hookwright.replies import Answered
+from hookwright.sources import Scope, Source
+from hookwright.wire import encode_event, payload
 from support import event
 
 # ── the tables are the catalogue ────────────────────────────────────────────
@@ -245,7 +245,7 @@ def test_the_answer_is_alone_on_stdout(tmp_path: Path) -> None:
     ended = run(
         """
         import subprocess, sys
-        from detent.author import message, run
+        from hookwright.author import message, run
         print("before")
         def handler(event):
             print("inside")
@@ -274,7 +274,7 @@ def test_the_answer_is_alone_on_stdout(tmp_path: Path) -> None:
     ],
 )
 def test_statuses_and_streams_are_right(body: str, status: int, stdout: bytes, stderr: bytes, tmp_path: Path) -> None:
-    ended = run(f"from detent.author import ask, run\ndef handler(event):\n    {body}\nrun(handler)\n", tmp_path)
+    ended = run(f"from hookwright.author import ask, run\ndef handler(event):\n    {body}\nrun(handler)\n", tmp_path)
     assert (ended.returncode, ended.stdout) == (status, stdout)
     assert ended.stderr.endswith(stderr)
     if status == 1 and b"text" not in stderr:
@@ -283,12 +283,12 @@ def test_statuses_and_streams_are_right(body: str, status: int, stdout: bytes, s
 
 @pytest.mark.parametrize("data", [b"", b"not json", b"[]", b"{}"])
 def test_an_event_that_cannot_be_read_is_an_error(data: bytes, tmp_path: Path) -> None:
-    ended = run("from detent.author import run\nrun(lambda e: {'x': e.event_name})\n", tmp_path, data)
+    ended = run("from hookwright.author import run\nrun(lambda e: {'x': e.event_name})\n", tmp_path, data)
     assert (ended.returncode, ended.stdout) == (1, b"")
     assert b"Error" in ended.stderr
 
 
 def test_a_hook_can_fail_closed(tmp_path: Path) -> None:
-    ended = run("from detent.author import run\nrun(lambda e: 1 / 0, on_error='block')\n", tmp_path)
+    ended = run("from hookwright.author import run\nrun(lambda e: 1 / 0, on_error='block')\n", tmp_path)
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert ended.stderr == b"hook.py:2 ZeroDivisionError: division by zero\n"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from detent.background import AsyncRequest, async_request
-from detent.engine import Options
-from detent.outcome import NO_OPINION
-from detent.replies import Failed, TimedOut
+from hookwright.background import AsyncRequest, async_request
+from hookwright.engine import Options
+from hookwright.outcome import NO_OPINION
+from hookwright.replies import Failed, TimedOut
 from support import child_processes, command
 from test_engine import at, engine, group
 

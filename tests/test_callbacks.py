@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from detent import Allow, Answer, Ask, Deny, Hooks, PostToolUse, PreToolUse, Stop, UserPromptSubmit
-from detent.engine import HookEngine
-from detent.executors.callback import CallbackContext
-from detent.handlers import FunctionHandler
-from detent.hookset import HookSet
-from detent.outcome import Block, Ending, Outcome
-from detent.outcome import Stop as StopTurn
-from detent.wire import payload
+from hookwright import Allow, Answer, Ask, Deny, Hooks, PostToolUse, PreToolUse, Stop, UserPromptSubmit
+from hookwright.engine import HookEngine
+from hookwright.executors.callback import CallbackContext
+from hookwright.handlers import FunctionHandler
+from hookwright.hookset import HookSet
+from hookwright.outcome import Block, Ending, Outcome
+from hookwright.outcome import Stop as StopTurn
+from hookwright.wire import payload
 from support import event
 from test_engine import at, engine
 

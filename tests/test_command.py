@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from detent.background import Background
-from detent.events import Event
-from detent.executors.command import CommandExecutor, mark_prefix
-from detent.executors.job import Job
-from detent.handlers import CommandHandler
-from detent.host import Host
-from detent.replies import Exited, Failed, Failure, Reply, TimedOut
-from detent.sources import Plugin, Scope, Source
-from detent.wire import encode_event
+from hookwright.background import Background
+from hookwright.events import Event
+from hookwright.executors.command import CommandExecutor, mark_prefix
+from hookwright.executors.job import Job
+from hookwright.handlers import CommandHandler
+from hookwright.host import Host
+from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.sources import Plugin, Scope, Source
+from hookwright.wire import encode_event
 from support import event, script
 
 
@@ -270,6 +270,6 @@ def test_marks_are_unique_and_handed_down() -> None:
     one, other = mark_prefix({}), mark_prefix({})
     assert one != other
     assert re.fullmatch(r"[0-9a-f]{8}\.", one)
-    assert mark_prefix({"DETENT_RUN": "ab.hook-1"}).startswith("ab.hook-1/")
+    assert mark_prefix({"HOOKWRIGHT_RUN": "ab.hook-1"}).startswith("ab.hook-1/")
     for odd in ("a b", "a\nb", "x" * 2000, "a=b"):
-        assert re.fullmatch(r"[0-9a-f]{8}\.", mark_prefix({"DETENT_RUN": odd}))
+        assert re.fullmatch(r"[0-9a-f]{8}\.", mark_prefix({"HOOKWRIGHT_RUN": odd}))

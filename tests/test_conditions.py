@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, allowed_by, covers, parse_rule
-from detent.matchers import compile_matcher
-from detent.shell import analyse_bash
-from detent.shell.bash import _language
+from hookwright.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, allowed_by, covers, parse_rule
+from hookwright.matchers import compile_matcher
+from hookwright.shell import analyse_bash
+from hookwright.shell.bash import _language
 
 WHERE = Where(cwd="/p", home="/home/u", anchor="/p/settings")
 
@@ -181,7 +181,7 @@ def test_without_the_parser_only_simple_commands_are_decided(monkeypatch: pytest
         assert as_if("Bash", "Bash", command="ls | cat") == "Match"
         answer = parse_rule("Bash(git *)").matches_any("Bash", {"command": "ls | cat"}, WHERE)
         assert isinstance(answer, Undecided)
-        assert "detent[rules]" in answer.reason
+        assert "hookwright[rules]" in answer.reason
         assert read("Bash(ls *)", Reading.ALLOW, "Bash", command="ls | ls") == "Undecided"
     finally:
         monkeypatch.undo()

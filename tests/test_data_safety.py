@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from detent.agent.transcript import Envelope, Transcript, load
-from detent.agent.transcript.lines import read_lines
-from detent.cli.journalfile import Filter, records
-from detent.config.truststore import FileCopy, Record, TrustStore
-from detent.errors import TrustError
-from detent.journal import Journal
-from detent.recorder import Recorder
+from hookwright.agent.transcript import Envelope, Transcript, load
+from hookwright.agent.transcript.lines import read_lines
+from hookwright.cli.journalfile import Filter, records
+from hookwright.config.truststore import FileCopy, Record, TrustStore
+from hookwright.errors import TrustError
+from hookwright.journal import Journal
+from hookwright.recorder import Recorder
 from support import command
 from test_engine import at, engine, group
 
@@ -127,8 +127,8 @@ def test_a_transcript_cut_at_any_byte_goes_on(tmp_path: Path) -> None:
 
 WRITER = """
 import asyncio, sys
-from detent.agent.transcript import Envelope, Transcript
-from detent.journal import Journal
+from hookwright.agent.transcript import Envelope, Transcript
+from hookwright.journal import Journal
 journal = Journal(sys.argv[1])
 transcript = Transcript(sys.argv[1] + "/shared.jsonl", Envelope(session_id="s", cwd="/w", version="0"))
 for number in range(int(sys.argv[3])):

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import coverage_map
-from detent.cli import COMMANDS
-from detent.cli import main as detent
-from detent.config import load_hooks
-from detent.config.trust import TrustPolicy
-from detent.diagnostics import CODES
-from detent.events import CATALOGUE
-from detent.visibility import Reader
-from detent.wire import camel
+from hookwright.cli import COMMANDS
+from hookwright.cli import main as hookwright
+from hookwright.config import load_hooks
+from hookwright.config.trust import TrustPolicy
+from hookwright.diagnostics import CODES
+from hookwright.events import CATALOGUE
+from hookwright.visibility import Reader
+from hookwright.wire import camel
 from docpages import (
     HAND_WRITTEN,
     PAGES,
@@ -204,8 +204,8 @@ def test_tables_of_exit_codes_and_readers_have_every_event_and_say_what_the_regi
 def test_the_page_of_commands_has_every_option_that_help_prints(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    detent([command, "--help"])
-    page = section(read("docs/reference/cli.md"), f"detent {command}")
+    hookwright([command, "--help"])
+    page = section(read("docs/reference/cli.md"), f"hookwright {command}")
     options = set(re.findall(r"(?<![\w-])--[a-zA-Z][\w-]*", capsys.readouterr().out)) - {"--help"}
     assert {option for option in options if option not in page} == set()
 
@@ -217,7 +217,7 @@ def test_the_page_of_settings_is_silent_about_no_variable(monkeypatch: pytest.Mo
 
 def test_the_page_of_names_has_every_public_name() -> None:
     page = read("docs/reference/api.md")
-    for name in dir(importlib.import_module("detent")):
+    for name in dir(importlib.import_module("hookwright")):
         if name != "__version__":
             assert f"### {name}\n" in page or f"`{name}`" in page, name
 
@@ -304,7 +304,7 @@ def test_each_trouble_is_reproduced_on_the_page(trouble: str, tmp_path: Path) ->
     settings, console = blocks(section(GUIDE, trouble))
     run_block(settings, world)
     run_block(console, world)
-    assert "$ detent fire" in console.text
+    assert "$ hookwright fire" in console.text
 
 
 @pytest.mark.req("R-382")
@@ -346,7 +346,7 @@ def test_anti_patterns_are_documented_and_found(tmp_path: Path, capsys: pytest.C
     text = section(GUIDE, "Anti-patterns")
     named = {name.partition(":")[0]: cells[-1] for name, cells in rows(text).items()}
     assert {name: named[name].split(", ")[0] for name in ANTI_PATTERNS} == ANTI_PATTERNS
-    detent(["rules", "--json"])
+    hookwright(["rules", "--json"])
     known = set(re.findall(r"HK\d{3}", capsys.readouterr().out))
     assert set(re.findall(r"HK\d{3}", text)) <= known
     *_, console = blocks(text)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from detent.background import Background
-from detent.engine import HookEngine, Options, time_limit
-from detent.events import CATALOGUE, Event
-from detent.executors.callback import FunctionExecutor, run_callback
-from detent.executors.command import CommandExecutor
-from detent.handlers import (
+from hookwright.background import Background
+from hookwright.engine import HookEngine, Options, time_limit
+from hookwright.events import CATALOGUE, Event
+from hookwright.executors.callback import FunctionExecutor, run_callback
+from hookwright.executors.command import CommandExecutor
+from hookwright.handlers import (
     AgentHandler,
     CallbackHandler,
     Handler,
@@ -26,12 +26,12 @@ from detent.handlers import (
     OnFailure,
     PromptHandler,
 )
-from detent.hookset import HookSet
-from detent.host import Host
-from detent.observers import EventEnded, Notice, RunEnded, RunStarted
-from detent.outcome import Allow, Ask, Deny, Ending, Outcome, SkipReason, Stop
-from detent.replies import Failed, Failure
-from detent.sources import Component, Plugin, Scope, Source
+from hookwright.hookset import HookSet
+from hookwright.host import Host
+from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
+from hookwright.outcome import Allow, Ask, Deny, Ending, Outcome, SkipReason, Stop
+from hookwright.replies import Failed, Failure
+from hookwright.sources import Component, Plugin, Scope, Source
 from support import child_processes, command, event, open_fds
 
 

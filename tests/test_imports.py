@@ -15,52 +15,52 @@ EXTRAS = {
     *("ruamel", "tree_sitter", "tree_sitter_bash", "tree_sitter_javascript", "pathspec"),
     *("textual", "rich", "opentelemetry", "starlette", "uvicorn", "regress", "pytest", "hypothesis"),
 }
-#: Parts of Detent that firing at no hook has no use for.
+#: Parts of Hookwright that firing at no hook has no use for.
 APART = {"agent", "author", "lint", "models", "replay", "testing", "tui", "warm", "otel", "templates"}
 
 
 def loaded(statement: str, folder: Path) -> set[str]:
     """List what a statement loads on top of a bare interpreter."""
     code = f"import sys; before = set(sys.modules)\n{statement}\nprint('loaded', *sorted(set(sys.modules) - before))"
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=env, check=False)
     assert out.returncode == 0, out.stderr
     return set(out.stdout.rpartition("loaded")[2].split())
 
 
-PACKAGE = {"__future__", "detent", "detent._version"}
+PACKAGE = {"__future__", "hookwright", "hookwright._version"}
 
 
 def test_importing_the_package_loads_nothing(tmp_path: Path) -> None:
-    assert loaded("import detent", tmp_path) == PACKAGE
+    assert loaded("import hookwright", tmp_path) == PACKAGE
 
 
 def test_an_author_pays_for_four_small_modules(tmp_path: Path) -> None:
-    expected = PACKAGE | {"detent.author", "detent.author._tables"}
-    assert loaded("from detent.author import deny, hook", tmp_path) == expected
+    expected = PACKAGE | {"hookwright.author", "hookwright.author._tables"}
+    assert loaded("from hookwright.author import deny, hook", tmp_path) == expected
 
 
 def test_the_version_is_told_without_an_import(tmp_path: Path) -> None:
-    assert loaded("from detent.cli import main; main(['--version'])", tmp_path) == PACKAGE | {"detent.cli"}
+    assert loaded("from hookwright.cli import main; main(['--version'])", tmp_path) == PACKAGE | {"hookwright.cli"}
 
 
 def test_help_is_told_without_a_parser(tmp_path: Path) -> None:
-    assert loaded("from detent.cli import main; main(['--help'])", tmp_path) == PACKAGE | {"detent.cli"}
+    assert loaded("from hookwright.cli import main; main(['--help'])", tmp_path) == PACKAGE | {"hookwright.cli"}
 
 
-FIRE = "from detent.cli import main; main(['fire', 'PreToolUse', '--tool', 'Bash', '--no-journal', '--json'])"
+FIRE = "from hookwright.cli import main; main(['fire', 'PreToolUse', '--tool', 'Bash', '--no-journal', '--json'])"
 
 
 @pytest.mark.parametrize(
-    "statement", ["from detent import HookEngine, PreToolUse, load_hooks, open_session", FIRE], ids=["engine", "fire"]
+    "statement", ["from hookwright import HookEngine, PreToolUse, load_hooks, open_session", FIRE], ids=["engine", "fire"]
 )
 def test_the_engine_loads_the_core_alone(statement: str, tmp_path: Path) -> None:
     found = loaded(statement, tmp_path)
     assert not {name.partition(".")[0] for name in found} & EXTRAS
-    assert not {name.split(".")[1] for name in found if name.startswith("detent.")} & APART
-    commands = {name for name in found if name.startswith("detent.cli.commands.")}
-    assert commands <= {"detent.cli.commands.fire"}
-    cases = {name for name in found if name.startswith("detent.cases.")}
-    assert cases <= {"detent.cases.inject"}
-    executors = {name for name in found if name.startswith("detent.executors.")}
-    assert not executors & {f"detent.executors.{kind}" for kind in ("http", "prompt", "agent", "mcp_tool")}
+    assert not {name.split(".")[1] for name in found if name.startswith("hookwright.")} & APART
+    commands = {name for name in found if name.startswith("hookwright.cli.commands.")}
+    assert commands <= {"hookwright.cli.commands.fire"}
+    cases = {name for name in found if name.startswith("hookwright.cases.")}
+    assert cases <= {"hookwright.cases.inject"}
+    executors = {name for name in found if name.startswith("hookwright.executors.")}
+    assert not executors & {f"hookwright.executors.{kind}" for kind in ("http", "prompt", "agent", "mcp_tool")}

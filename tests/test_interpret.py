@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.events import CATALOGUE, Exit2, Plain
-from detent.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
-from detent.interpret import interpret
-from detent.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, Stop, Verdict
-from detent.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
-from detent.sources import Scope, Source
-from detent.target import canonical_model
+from hookwright.events import CATALOGUE, Exit2, Plain
+from hookwright.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
+from hookwright.interpret import interpret
+from hookwright.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, Stop, Verdict
+from hookwright.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
+from hookwright.sources import Scope, Source
+from hookwright.target import canonical_model
 from support import command, event, exited, failing_closed, specific
 
 ALL = sorted(CATALOGUE)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import detent.journal
-from detent.diagnostics import Diagnostic
-from detent.journal import Journal, redact, short, state_dir
+import hookwright.journal
+from hookwright.diagnostics import Diagnostic
+from hookwright.journal import Journal, redact, short, state_dir
 from support import command
 from test_engine import at, engine, group
 
@@ -91,11 +91,11 @@ def test_the_file_is_private(tmp_path: Path) -> None:
 
 
 def test_a_full_file_is_set_aside_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detent.journal, "ROTATE_AT", 400)
+    monkeypatch.setattr(hookwright.journal, "ROTATE_AT", 400)
     fire(tmp_path, Journal(str(tmp_path / "state")), command("true"), times=20)
     names = sorted(os.listdir(tmp_path / "state"))
     assert "journal.jsonl" in names
-    assert len(names) == 1 + detent.journal.KEEP
+    assert len(names) == 1 + hookwright.journal.KEEP
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -117,10 +117,10 @@ def test_a_folder_that_is_a_file_is_a_problem_and_not_an_error(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("env", "folder"),
     [
-        ({"DETENT_STATE_DIR": "/a"}, "/a"),
-        ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/detent"),
-        ({"HOME": "/h"}, "/h/.local/state/detent"),
-        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.local/state/detent"),
+        ({"HOOKWRIGHT_STATE_DIR": "/a"}, "/a"),
+        ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/hookwright"),
+        ({"HOME": "/h"}, "/h/.local/state/hookwright"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.local/state/hookwright"),
     ],
 )
 def test_where_state_is_kept(env: dict[str, str], folder: str) -> None:

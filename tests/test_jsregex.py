@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent import jsregex
+from hookwright import jsregex
 
 TABLE = json.loads((Path(__file__).parent / "data" / "jsregex.json").read_text())
 SUBJECTS: list[str] = TABLE["subjects"]

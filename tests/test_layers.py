@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parent.parent / "src" / "detent"
+SRC = Path(__file__).parent.parent / "src" / "hookwright"
 
 #: Layers from left to right; a module may import from its own layer and those before it.
 LAYERS: list[set[str]] = [
@@ -62,14 +62,14 @@ def layer_of(path: Path) -> str:
 
 
 def imports(path: Path) -> set[str]:
-    """Name the detent modules that a file imports at its top; types alone do not count."""
+    """Name the hookwright modules that a file imports at its top; types alone do not count."""
     found = set()
     tree = ast.parse(path.read_text())
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("detent."):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("hookwright."):
             found.add(node.module.split(".")[1])
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("detent.")}
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("hookwright.")}
     return found
 
 
@@ -87,22 +87,22 @@ def test_imports_go_leftward_only(path: Path) -> None:
 CORE = {"msgspec", "typing_extensions"}  # msgspec itself takes the second where it is installed
 
 
-@pytest.mark.parametrize("statement", ["import detent", "from detent import HookEngine, PreToolUse, load_hooks"])
+@pytest.mark.parametrize("statement", ["import hookwright", "from hookwright import HookEngine, PreToolUse, load_hooks"])
 def test_the_core_imports_one_third_party_package(statement: str) -> None:
     code = f"{statement}\nimport sys\nprint('\\n'.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
     out = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(out.stdout.split()) - set(sys.stdlib_module_names) - {"detent", "__main__", "__mp_main__"}
+    loaded = set(out.stdout.split()) - set(sys.stdlib_module_names) - {"hookwright", "__main__", "__mp_main__"}
     assert {name for name in loaded if not name.startswith("_")} <= CORE
 
 
 def test_importing_the_package_does_no_io_and_loads_no_module_of_its_own() -> None:
-    code = "import sys, detent; print(sorted(m for m in sys.modules if m.startswith('detent')))"
+    code = "import sys, hookwright; print(sorted(m for m in sys.modules if m.startswith('hookwright')))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "['detent', 'detent._version']"
+    assert out.stdout.strip() == "['hookwright', 'hookwright._version']"
 
 
 def test_every_public_name_resolves() -> None:
-    import detent
+    import hookwright
 
-    for name in dir(detent):
-        assert getattr(detent, name) is not None
+    for name in dir(hookwright):
+        assert getattr(hookwright, name) is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent.matchers import (
+from hookwright.matchers import (
     Match,
     MatchAll,
     Matcher,

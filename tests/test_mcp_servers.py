@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.errors import McpError, MissingExtra
-from detent.mcp_servers import (
+from hookwright.errors import McpError, MissingExtra
+from hookwright.mcp_servers import (
     CallFailed,
     Elicitation,
     Elicited,
@@ -270,9 +270,9 @@ def test_closing_ends_a_start_that_is_under_way(tmp_path: Path) -> None:
 
 def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "detent._mcp_session", raising=False)
+    monkeypatch.delitem(sys.modules, "hookwright._mcp_session", raising=False)
     servers = McpServers({"kit": FAKE}, env={}, cwd=str(HERE))
-    with pytest.raises(MissingExtra, match=r"detent\[mcp\]"):
+    with pytest.raises(MissingExtra, match=r"hookwright\[mcp\]"):
         asyncio.run(servers.call("kit", "x", {}))
 
 

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from detent.otel import Telemetry
+from hookwright.otel import Telemetry
 from support import command
 from test_engine import at, engine, group
 
@@ -39,11 +39,11 @@ def test_an_event_is_a_span_and_each_run_a_child(tmp_path: Path) -> None:
     assert whole.parent.span_id == turn.context.span_id
     assert all(run.parent is not None and run.parent.span_id == whole.context.span_id for run in runs)
     assert whole.attributes is not None
-    assert (whole.attributes["detent.decision"], whole.attributes["detent.ran"]) == ("deny", 3)
-    kinds = [(run.attributes["detent.decision"], run.status.status_code) for run in runs if run.attributes]
+    assert (whole.attributes["hookwright.decision"], whole.attributes["hookwright.ran"]) == ("deny", 3)
+    kinds = [(run.attributes["hookwright.decision"], run.status.status_code) for run in runs if run.attributes]
     assert kinds == [("deny", StatusCode.UNSET), ("none", StatusCode.ERROR), ("none", StatusCode.UNSET)]
     assert runs[1].attributes is not None
-    assert runs[1].attributes["detent.reason_codes"] == ("exit-status",)
+    assert runs[1].attributes["hookwright.reason_codes"] == ("exit-status",)
     assert runs[0].end_time is not None
     assert runs[0].start_time is not None
     assert runs[0].end_time - runs[0].start_time >= 50_000_000

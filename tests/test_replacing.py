@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.replacing import locked, replace_file
+from hookwright.replacing import locked, replace_file
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -52,7 +52,7 @@ def test_a_name_of_the_longest_kind_can_be_replaced(tmp_path: Path) -> None:
 
 COUNT = """
 import sys
-from detent.replacing import locked, replace_file
+from hookwright.replacing import locked, replace_file
 
 path = sys.argv[1] + "/count"
 for _ in range(50):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from detent.outcome import Allow, Ask, Deny, NoOpinion, Outcome
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.outcome import Allow, Ask, Deny, NoOpinion, Outcome
+from hookwright.session import open_session
+from hookwright.wiring import Places
 from support import event, hooks_for
 
 DENY = json.dumps(
@@ -89,7 +89,7 @@ async def fire(folder: Path, commands: list[str], **fields: Any) -> Outcome:
     handlers = [{"type": "command", "command": command, "timeout": 0.5} for command in commands]
     places = Places(
         project=str(folder),
-        env={**os.environ, "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")},
+        env={**os.environ, "HOME": str(folder), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")},
         settings=(json.dumps(hooks_for("PreToolUse", *handlers, matcher="Bash")),),
     )
     async with open_session(places) as session:

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from detent.config.jsonfile import Tree, parse_json
-from detent.config.parse import parse_hooks
-from detent.diagnostics import Severity
-from detent.events import CATALOGUE
-from detent.samples import sample, tool_names
-from detent.schema import all_schemas, input_schema, output_schema, settings_schema
-from detent.sources import Scope, Source
-from detent.templates import load_template, template_names
-from detent.wire import Unusable, camel, payload, read_answer
+from hookwright.config.jsonfile import Tree, parse_json
+from hookwright.config.parse import parse_hooks
+from hookwright.diagnostics import Severity
+from hookwright.events import CATALOGUE
+from hookwright.samples import sample, tool_names
+from hookwright.schema import all_schemas, input_schema, output_schema, settings_schema
+from hookwright.sources import Scope, Source
+from hookwright.templates import load_template, template_names
+from hookwright.wire import Unusable, camel, payload, read_answer
 
 KIT = Path(__file__).parent / "conformance" / "kit"
 SETTINGS = Draft202012Validator(settings_schema())
@@ -168,9 +168,9 @@ def test_editors_get_words_for_every_key() -> None:
 
 
 def test_the_command_prints_and_writes(tmp_path: Path) -> None:
-    def detent(*args: str) -> subprocess.CompletedProcess[str]:
+    def hookwright(*args: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "detent.cli", "schema", *args],
+            [sys.executable, "-m", "hookwright.cli", "schema", *args],
             capture_output=True,
             text=True,
             check=False,
@@ -178,12 +178,12 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
         )
 
-    assert json.loads(detent("input", "Stop").stdout) == input_schema("Stop")
-    assert json.loads(detent("output", "Stop").stdout) == output_schema("Stop")
-    assert json.loads(detent("settings").stdout) == settings_schema()
-    assert json.loads(detent("all").stdout) == all_schemas()
-    assert detent("all", "--out", "schemas").returncode == 0
+    assert json.loads(hookwright("input", "Stop").stdout) == input_schema("Stop")
+    assert json.loads(hookwright("output", "Stop").stdout) == output_schema("Stop")
+    assert json.loads(hookwright("settings").stdout) == settings_schema()
+    assert json.loads(hookwright("all").stdout) == all_schemas()
+    assert hookwright("all", "--out", "schemas").returncode == 0
     assert json.loads((tmp_path / "schemas/output/PreToolUse.schema.json").read_text()) == output_schema("PreToolUse")
-    assert "Did you mean `Stop`?" in detent("input", "Stp").stderr
-    assert detent("input").returncode == 1
-    assert detent("settings", "Stop").returncode == 1
+    assert "Did you mean `Stop`?" in hookwright("input", "Stp").stderr
+    assert hookwright("input").returncode == 1
+    assert hookwright("settings", "Stop").returncode == 1

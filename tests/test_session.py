@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from detent import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
-from detent.config import TrustPolicy, accept, review
-from detent.handlers import CommandHandler, MatcherGroup
-from detent.outcome import SkipReason
-from detent.session import HookSession
-from detent.sources import Component, Scope, Source
+from hookwright import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
+from hookwright.config import TrustPolicy, accept, review
+from hookwright.handlers import CommandHandler, MatcherGroup
+from hookwright.outcome import SkipReason
+from hookwright.session import HookSession
+from hookwright.sources import Component, Scope, Source
 from support import event, hooks_for, script, settings
 
 
@@ -24,7 +24,7 @@ def where(folder: Path, **changes: Any) -> Places:
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder / "home"),
-        "DETENT_MANAGED_SETTINGS": str(folder / "managed.json"),
+        "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "managed.json"),
     }
     return Places(**{"project": str(folder), "env": env, "trust": TrustPolicy.EVERYTHING, **changes})
 

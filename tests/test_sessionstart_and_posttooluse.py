@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from detent.outcome import NO_OPINION, Block, Outcome, Stop
+from hookwright.outcome import NO_OPINION, Block, Outcome, Stop
 from support import command
 from test_engine import at, engine, group
 

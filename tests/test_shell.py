@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent.matchers import Match, NoMatch, Undecided
-from detent.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell
-from detent.shell.bash import _language, _Reader, _simple
-from detent.shell.commands import UNKNOWN
+from hookwright.matchers import Match, NoMatch, Undecided
+from hookwright.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell
+from hookwright.shell.bash import _language, _Reader, _simple
+from hookwright.shell.commands import UNKNOWN
 
 
 def cores(command: str) -> list[str]:
@@ -217,7 +217,7 @@ def test_without_the_parser_only_simple_commands_are_read(monkeypatch: pytest.Mo
         assert cores("FOO=1 timeout 5 git push --force") == ["git push --force"]
         problem = analyse_bash("git push && ls").problem
         assert problem is not None
-        assert "pip install 'detent[rules]'" in problem
+        assert "pip install 'hookwright[rules]'" in problem
     finally:
         monkeypatch.undo()
         analyse_bash.cache_clear()

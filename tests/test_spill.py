@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.outcome import Deny, Verdict
-from detent.spill import LIMIT, fit
+from hookwright.outcome import Deny, Verdict
+from hookwright.spill import LIMIT, fit
 from support import command, event
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from detent.aggregate import aggregate
-from detent.events import CATALOGUE
-from detent.interpret import interpret
-from detent.outcome import Outcome, Run, Timing
-from detent.replies import Exited, Failed, Failure, Reply, TimedOut
-from detent.visibility import Form, Message, Reader, for_reader, messages
+from hookwright.aggregate import aggregate
+from hookwright.events import CATALOGUE
+from hookwright.interpret import interpret
+from hookwright.outcome import Outcome, Run, Timing
+from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.visibility import Form, Message, Reader, for_reader, messages
 from support import command, event, exited, run_of, specific
 
 

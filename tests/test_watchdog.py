@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from detent.executors._group import Group, leaders
-from detent.session import open_session
-from detent.watchdog import Watchdog, _note
-from detent.wiring import Places
+from hookwright.executors._group import Group, leaders
+from hookwright.session import open_session
+from hookwright.watchdog import Watchdog, _note
+from hookwright.wiring import Places
 from processes import eventually, gone, written
 from support import event, hooks_for, open_fds
 
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 #: A host that fires one event and tells where its watchdog is; argument: the project.
 HOST = """
 import asyncio, os, sys
-from detent.samples import sample
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 
 async def main():
     folder = sys.argv[1]
@@ -120,13 +120,13 @@ def test_no_watchdog_is_started_without_a_hook(tmp_path: Path) -> None:
 def test_a_watchdog_that_died_is_replaced_and_told_everything(tmp_path: Path) -> None:
     async def main() -> None:
         watchdog = Watchdog()
-        sleeper = subprocess.Popen(["sleep", "60"], env={"DETENT_RUN": "a.hook-1"}, start_new_session=True)
-        watchdog.guard("DETENT_RUN=a.hook-1")
+        sleeper = subprocess.Popen(["sleep", "60"], env={"HOOKWRIGHT_RUN": "a.hook-1"}, start_new_session=True)
+        watchdog.guard("HOOKWRIGHT_RUN=a.hook-1")
         first = watchdog.pid
         assert first is not None
         os.kill(first, signal.SIGKILL)
         assert eventually(lambda: watchdog._process is not None and watchdog._process.poll() is not None)
-        watchdog.guard("DETENT_RUN=a.hook-2")
+        watchdog.guard("HOOKWRIGHT_RUN=a.hook-2")
         assert watchdog.pid not in (None, first)
         await watchdog.aclose()
         assert sleeper.wait(5) == -signal.SIGTERM

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.errors import InvalidEvent
-from detent.events import CATALOGUE
-from detent.jsontext import parse_json
-from detent.wire import camel, decode_event, encode, encode_event
+from hookwright.errors import InvalidEvent
+from hookwright.events import CATALOGUE
+from hookwright.jsontext import parse_json
+from hookwright.wire import camel, decode_event, encode, encode_event
 from support import command, event
 from test_engine import at, engine, group
 

@@ -11,21 +11,21 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from detent.background import Background
-from detent.events import Event
-from detent.executors.command import CommandExecutor
-from detent.executors.job import Job
-from detent.handlers import CommandHandler
-from detent.host import Host
-from detent.replies import Exited, Reply
-from detent.sources import Scope, Source
-from detent.warm.executor import WorkerExecutor
-from detent.warm.workers import Workers
-from detent.wire import encode_event
+from hookwright.background import Background
+from hookwright.events import Event
+from hookwright.executors.command import CommandExecutor
+from hookwright.executors.job import Job
+from hookwright.handlers import CommandHandler
+from hookwright.host import Host
+from hookwright.replies import Exited, Reply
+from hookwright.sources import Scope, Source
+from hookwright.warm.executor import WorkerExecutor
+from hookwright.warm.workers import Workers
+from hookwright.wire import encode_event
 from support import event
 
-#: The interpreter of the hooks; DETENT_TEST_PYTHON names another one than that of the tests.
-PYTHON = os.environ.get("DETENT_TEST_PYTHON", sys.executable)
+#: The interpreter of the hooks; HOOKWRIGHT_TEST_PYTHON names another one than that of the tests.
+PYTHON = os.environ.get("HOOKWRIGHT_TEST_PYTHON", sys.executable)
 
 
 class Bench:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from detent.config import Loaded, load_hooks
-from detent.config.trust import TrustPolicy
+from hookwright.config import Loaded, load_hooks
+from hookwright.config.trust import TrustPolicy
 
 
 class World:
@@ -35,7 +35,7 @@ class World:
     @property
     def env(self) -> dict[str, str]:
         """Give the environment of the load."""
-        return {"DETENT_MANAGED_SETTINGS": str(self.managed), "DETENT_STATE_DIR": str(self.root / "state")}
+        return {"HOOKWRIGHT_MANAGED_SETTINGS": str(self.managed), "HOOKWRIGHT_STATE_DIR": str(self.root / "state")}
 
     def load(
         self, start: Path | None = None, trust: TrustPolicy | None = TrustPolicy.EVERYTHING, **more: Any

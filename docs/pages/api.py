@@ -8,38 +8,38 @@ from pathlib import Path
 
 from pages.markdown import code, page, ticked
 
-import detent
-from detent.events import CATALOGUE
+import hookwright
+from hookwright.events import CATALOGUE
 
-ROOT = Path(detent.__file__).parent
+ROOT = Path(hookwright.__file__).parent
 
 #: Public modules beside the names of the package itself, with the names that count.
 FURTHER = {
-    "detent.outcome": ("Stop", "Verdict", "Ending"),
-    "detent.session": ("HookSession",),
-    "detent.background": ("Background", "Late"),
-    "detent.observers": ("RunStarted", "RunEnded", "EventEnded"),
-    "detent.executors.callback": ("CallbackContext", "Signal"),
-    "detent.executors.toolbox": ("ToolBox", "ToolUse", "ToolResult"),
-    "detent.config": ("TrustPolicy", "Settings"),
-    "detent.sources": ("Source", "Scope"),
-    "detent.samples": ("sample",),
-    "detent.models": ("from_environment",),
-    "detent.author": ("Hook", "deny", "ask", "allow", "defer", "block", "stop", "context", "message", "rewrite"),
-    "detent.agent": ("open_agent", "Agent", "AgentOptions", "Result", "Person"),
+    "hookwright.outcome": ("Stop", "Verdict", "Ending"),
+    "hookwright.session": ("HookSession",),
+    "hookwright.background": ("Background", "Late"),
+    "hookwright.observers": ("RunStarted", "RunEnded", "EventEnded"),
+    "hookwright.executors.callback": ("CallbackContext", "Signal"),
+    "hookwright.executors.toolbox": ("ToolBox", "ToolUse", "ToolResult"),
+    "hookwright.config": ("TrustPolicy", "Settings"),
+    "hookwright.sources": ("Source", "Scope"),
+    "hookwright.samples": ("sample",),
+    "hookwright.models": ("from_environment",),
+    "hookwright.author": ("Hook", "deny", "ask", "allow", "defer", "block", "stop", "context", "message", "rewrite"),
+    "hookwright.agent": ("open_agent", "Agent", "AgentOptions", "Result", "Person"),
 }
 
 
 def api() -> str:
     """Write the page."""
     by_module: dict[str, list[str]] = {}
-    for module, names in detent._EXPORTS.items():
+    for module, names in hookwright._EXPORTS.items():
         by_module.setdefault(module, []).extend(name for name in names if name not in CATALOGUE)
-    parts = [_module(module, tuple(names), "detent") for module, names in by_module.items() if names]
+    parts = [_module(module, tuple(names), "hookwright") for module, names in by_module.items() if names]
     return page(
         "API",
-        "Everything here is imported from `detent`, unless its heading says otherwise. "
-        "Importing `detent` does nothing; names are loaded on first use.",
+        "Everything here is imported from `hookwright`, unless its heading says otherwise. "
+        "Importing `hookwright` does nothing; names are loaded on first use.",
         f"The events are classes with the names of the wire: {ticked(CATALOGUE)}. "
         "Their fields are in [events.md](events.md); each class has its `rules`.",
         *parts,
@@ -54,7 +54,7 @@ def _module(module: str, names: tuple[str, ...], home: str) -> str:
 
 def _entry(module: str, name: str, home: str) -> str:
     node, lines = _find(module, name)
-    heading = f"### {name}" if home == "detent" else f"### {module}.{name}"
+    heading = f"### {name}" if home == "hookwright" else f"### {module}.{name}"
     if isinstance(node, ast.ClassDef):
         text = _class(node, lines)
     elif isinstance(node, ast.AnnAssign):

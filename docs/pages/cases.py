@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pages.markdown import code, page, table, ticked
 
-from detent.cases.case import DECISIONS
-from detent.cases.inject import FAULTS
-from detent.cases.read import _CASE_KEYS, _EXPECT_KEYS
+from hookwright.cases.case import DECISIONS
+from hookwright.cases.inject import FAULTS
+from hookwright.cases.read import _CASE_KEYS, _EXPECT_KEYS
 
 CASE = {
     "name": "Its name in reports. Unique in the file.",
@@ -46,7 +46,7 @@ def cases() -> str:
     """Write the page."""
     return page(
         "Case files",
-        "`detent test` runs cases: an event with its surroundings, and what must come of it. A file is YAML or JSON, "
+        "`hookwright test` runs cases: an event with its surroundings, and what must come of it. A file is YAML or JSON, "
         "a list of cases or an object with `defaults` and `cases`, by default in `.claude/hooks/tests`. "
         "[The guide](../guide.md#test-your-hooks) has an example.",
         "## Keys of a case",
@@ -60,5 +60,5 @@ def cases() -> str:
         code("reason: [rm, not allowed]\ncontext: null\nsystem_message: {is: checked}", "yaml"),
         "## Failures",
         table(("failure", "stands for"), [(f"`{name}`", text) for name, text in FAULTS.items()]),
-        "`NAME:PATTERN` strikes only the hooks whose command has the pattern. `detent fire --inject` takes the same.",
+        "`NAME:PATTERN` strikes only the hooks whose command has the pattern. `hookwright fire --inject` takes the same.",
     )

@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 
 from pages.markdown import code, page, table
 
-from detent.cli import COMMANDS, main
+from hookwright.cli import COMMANDS, main
 
 
 def cli() -> str:
@@ -18,7 +18,7 @@ def cli() -> str:
         main(["--help"])
     return page(
         "Command line",
-        "`detent COMMAND --help` prints the same.",
+        "`hookwright COMMAND --help` prints the same.",
         code(shown.getvalue(), "text"),
         *(_section(name) for name in COMMANDS),
     )
@@ -26,15 +26,15 @@ def cli() -> str:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Make the parser of one command, as the command line does."""
-    module = importlib.import_module(f"detent.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=f"detent {name}", description=COMMANDS[name])
+    module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
+    parser = argparse.ArgumentParser(prog=f"hookwright {name}", description=COMMANDS[name])
     module.configure(parser)
     return parser
 
 
 def _section(name: str) -> str:
     parser = parser_of(name)
-    parts = [f"## detent {name}", (COMMANDS[name][:1].upper() + COMMANDS[name][1:] + ".")]
+    parts = [f"## hookwright {name}", (COMMANDS[name][:1].upper() + COMMANDS[name][1:] + ".")]
     parts += _tables(parser)
     if parser.epilog:
         parts.append(parser.epilog)
@@ -65,6 +65,6 @@ def _shape(action: argparse.Action) -> str:
 
 
 def _help(action: argparse.Action) -> str:
-    text = (action.help or "") % {**vars(action), "prog": "detent"} if action.help else ""
+    text = (action.help or "") % {**vars(action), "prog": "hookwright"} if action.help else ""
     again = " (may be repeated)" if isinstance(action, argparse._AppendAction) else ""
     return text + again

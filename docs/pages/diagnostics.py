@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.markdown import page
 
-from detent.diagnostics import CODES
+from hookwright.diagnostics import CODES
 
 
 def diagnostics() -> str:
@@ -12,7 +12,7 @@ def diagnostics() -> str:
     return page(
         "Diagnostics",
         "What a hook author did wrong is a diagnostic: a code, a message with place, value and way out, and source. "
-        "Codes are never renamed. `detent fire`, `list` and `explain` print them; "
+        "Codes are never renamed. `hookwright fire`, `list` and `explain` print them; "
         "in code they are `Loaded.diagnostics` and `Outcome.diagnostics`.",
         *(f"## {code}\n\n{text}" for code, text in CODES.items()),
     )

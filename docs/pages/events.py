@@ -11,13 +11,13 @@ from pages.fields import COMMON, INPUT, OUTPUT
 from pages.markdown import PLAIN, bullets, code, page, table, ticked
 from pages.probes import stderr_of_exit_2
 
-from detent.engine import AGENT_TIMEOUT, CALLBACK_TIMEOUT, PROMPT_TIMEOUT
-from detent.events import CATALOGUE, Event, EventRules, TargetForm
-from detent.handlers import Kind
-from detent.hookset import supports
-from detent.samples import sample
-from detent.wire import COMMON as COMMON_ORDER
-from detent.wire import camel, encode_event
+from hookwright.engine import AGENT_TIMEOUT, CALLBACK_TIMEOUT, PROMPT_TIMEOUT
+from hookwright.events import CATALOGUE, Event, EventRules, TargetForm
+from hookwright.handlers import Kind
+from hookwright.hookset import supports
+from hookwright.samples import sample
+from hookwright.wire import COMMON as COMMON_ORDER
+from hookwright.wire import camel, encode_event
 
 CWD = "/home/me/project"
 

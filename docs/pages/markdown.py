@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from detent.events import Plain
+from hookwright.events import Plain
 
 GENERATED = "<!-- Made by docs/generate.py from the code. Do not edit; run `make docs`. -->"
 

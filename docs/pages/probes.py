@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from detent.aggregate import aggregate
-from detent.events import CATALOGUE, Exit2
-from detent.handlers import CommandHandler
-from detent.interpret import interpret
-from detent.outcome import Outcome, Run, Timing
-from detent.replies import Exited, Reply, TimedOut
-from detent.samples import sample
-from detent.sources import Scope, Source
-from detent.visibility import Reader, messages
+from hookwright.aggregate import aggregate
+from hookwright.events import CATALOGUE, Exit2
+from hookwright.handlers import CommandHandler
+from hookwright.interpret import interpret
+from hookwright.outcome import Outcome, Run, Timing
+from hookwright.replies import Exited, Reply, TimedOut
+from hookwright.samples import sample
+from hookwright.sources import Scope, Source
+from hookwright.visibility import Reader, messages
 
 MARK = "MARK-7f3a"
 NOBODY = "—"

@@ -11,13 +11,13 @@ from typing import Any
 
 from pages.markdown import code, page, table, ticked
 
-import detent
-from detent.config import fields
-from detent.config.fields import NOTES, SPECS
-from detent.config.settings import PRECEDENCE
-from detent.sources import Scope
+import hookwright
+from hookwright.config import fields
+from hookwright.config.fields import NOTES, SPECS
+from hookwright.config.settings import PRECEDENCE
+from hookwright.sources import Scope
 
-SOURCES = Path(detent.__file__).parent
+SOURCES = Path(hookwright.__file__).parent
 
 #: Handler keys; `kind.key` goes before `key`.
 KEYS = {
@@ -58,15 +58,15 @@ SETTINGS = {
     "permissions": "`allow`, `ask`, `deny`, `additionalDirectories`, `defaultMode`; for the host.",
     "model": "The session's model; for the host.",
 }
-#: Variables that Detent reads, or sets for hooks.
+#: Variables that Hookwright reads, or sets for hooks.
 READ = {
     "CLAUDE_CONFIG_DIR": "Stands for `~/.claude`.",
-    "DETENT_MANAGED_SETTINGS": "Another managed file, or a folder with `managed-settings.json` and "
+    "HOOKWRIGHT_MANAGED_SETTINGS": "Another managed file, or a folder with `managed-settings.json` and "
     "`managed-settings.d/`.",
-    "DETENT_TRUST": "`1` trusts whatever project files say, for this process.",
-    "DETENT_RECORD": "A private file that gets every event of every session, payloads included, for `detent record`.",
-    "DETENT_STATE_DIR": "Where the trust store and the journal are kept.",
-    "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/detent`, else `~/.local/state/detent`.",
+    "HOOKWRIGHT_TRUST": "`1` trusts whatever project files say, for this process.",
+    "HOOKWRIGHT_RECORD": "A private file that gets every event of every session, payloads included, for `hookwright record`.",
+    "HOOKWRIGHT_STATE_DIR": "Where the trust store and the journal are kept.",
+    "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "`1` keeps credentials such as `ANTHROPIC_*`, `AWS_*`, `*_API_KEY`, `*_TOKEN` "
     "from hooks.",
@@ -92,17 +92,17 @@ GIVEN = {
     "CLAUDE_EFFORT": "The effort level, where the event has one.",
     "CLAUDE_PLUGIN_ROOT": "The plugin's folder, for hooks of plugins.",
     "CLAUDE_PLUGIN_DATA": "A folder for the plugin's data, for hooks of plugins.",
-    "DETENT_RUN": "Names this run; the part after the last dot is its id in the journal.",
-    "DETENT_WORKER": "Set when the hook runs as a resident worker.",
+    "HOOKWRIGHT_RUN": "Names this run; the part after the last dot is its id in the journal.",
+    "HOOKWRIGHT_WORKER": "Set when the hook runs as a resident worker.",
     "CLAUDECODE": "`1`.",
     "CLAUDE_CODE_ENTRYPOINT": "The host's name.",
     "CLAUDE_CODE_CHILD_SESSION": "`1`.",
     "CLAUDE_CODE_SESSION_ATTENDED": "`1` when a person can answer, else `0`.",
     "CLAUDE_PID": "The host's process id.",
-    "AI_AGENT": "`detent`.",
+    "AI_AGENT": "`hookwright`.",
 }
-#: Set by Detent for its own processes and taken away before a hook's code runs.
-INTERNAL = frozenset({"DETENT_WARM"})
+#: Set by Hookwright for its own processes and taken away before a hook's code runs.
+INTERNAL = frozenset({"HOOKWRIGHT_WARM"})
 _PLACES = {
     Scope.MANAGED: "`/etc/claude-code/managed-settings.json`, then `managed-settings.d/*.json` by name "
     "(macOS: `/Library/Application Support/ClaudeCode`)",
@@ -200,7 +200,7 @@ def undescribed_variables() -> set[str]:
 
 def variables_in_sources() -> set[str]:
     """Find variables that the sources name as literals; those of the linter are about other people's hooks."""
-    name = re.compile(r"(?:DETENT|CLAUDE|ANTHROPIC|OPENAI|MCP|XDG)_[A-Z_]+[A-Z]")
+    name = re.compile(r"(?:HOOKWRIGHT|CLAUDE|ANTHROPIC|OPENAI|MCP|XDG)_[A-Z_]+[A-Z]")
     found = set()
     for path in SOURCES.rglob("*.py"):
         if path.is_relative_to(SOURCES / "lint"):

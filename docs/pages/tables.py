@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.markdown import PLAIN, page, table
 from pages.probes import EFFECTS, NOBODY, VISIBILITY, stderr_of_exit_2
 
-from detent.events import CATALOGUE
+from hookwright.events import CATALOGUE
 
 _STATUS = (
     ("0", "Success. stdout is read: one JSON object is an answer, anything else is plain text."),
@@ -74,7 +74,7 @@ def visibility() -> str:
         "- When a prompt is blocked, no hook's context reaches the model.\n"
         "- Texts over 10,000 characters are saved to a private file; the model gets the first 2,000 and the path. "
         "Reasons are never cut.\n"
-        "- A host gets the same spread from `detent.messages(outcome)`; `detent fire` prints it.",
+        "- A host gets the same spread from `hookwright.messages(outcome)`; `hookwright fire` prints it.",
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from detent.cli.commands import chat
-from detent.tui.app import ChatApp, Launch
+from hookwright.cli.commands import chat
+from hookwright.tui.app import ChatApp, Launch
 
 SIZE = (104, 34)
 #: The width of one cell in these pictures.
@@ -125,7 +125,7 @@ def on_screen(app: ChatApp) -> str:
 
 def keep(app: ChatApp, folder: Path, name: str) -> None:
     """Write a picture that needs nothing from elsewhere."""
-    svg = app.export_screenshot(title="detent chat")
+    svg = app.export_screenshot(title="hookwright chat")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'x="([\d.]+)"([^>]*?) textLength="([\d.]+)"([^>]*)>((?:&#160;)+)', _moved, svg)
     svg = svg.replace("Fira Code", "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono'")
@@ -183,8 +183,8 @@ def main(folder: Path) -> None:
     """Draw all pictures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="demo-") as home:
-        os.environ.update(HOME=home, DETENT_MANAGED_SETTINGS=os.path.join(home, "none"))
-        for name in ("NO_COLOR", "DETENT_TRUST", "DETENT_STATE_DIR", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"):
+        os.environ.update(HOME=home, HOOKWRIGHT_MANAGED_SETTINGS=os.path.join(home, "none"))
+        for name in ("NO_COLOR", "HOOKWRIGHT_TRUST", "HOOKWRIGHT_STATE_DIR", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"):
             os.environ.pop(name, None)
         project = make_project(Path(home))
         here = os.getcwd()

@@ -13,15 +13,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from detent.agent import AgentOptions, Result, open_agent
-from detent.agent.updates import Added, Note, Said, ToolEnded, Update
-from detent.cli.render import one_line
-from detent.cli.terminal import Style
-from detent.models.script import load_script
-from detent.models.scripted import ScriptedModel
-from detent.observers import EventEnded, Notice, RunEnded
-from detent.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
-from detent.screen import say
+from hookwright.agent import AgentOptions, Result, open_agent
+from hookwright.agent.updates import Added, Note, Said, ToolEnded, Update
+from hookwright.cli.render import one_line
+from hookwright.cli.terminal import Style
+from hookwright.models.script import load_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.observers import EventEnded, Notice, RunEnded
+from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
+from hookwright.screen import say
 
 HERE = Path(__file__).parent
 PROMPT = "Clear the old results, then make greet() say `Hello, Ada.`"
@@ -84,7 +84,7 @@ class Account:
 async def session(project: Path, home: Path) -> Result:
     """Run the session and tell it."""
     account = Account(Style.of(sys.stdout))
-    env = {**os.environ, "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    env = {**os.environ, "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     options = AgentOptions(
         cwd=str(project),
         env=env,
@@ -102,7 +102,7 @@ async def session(project: Path, home: Path) -> Result:
 def main() -> int:
     """Make the throw-away project, run, check that the hooks held, and clean up."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="detent-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hookwright-demo-") as folder:
         project, home = Path(folder, "project"), Path(folder, "home")
         shutil.copytree(HERE / "project", project)
         home.mkdir()

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from detent import Ask, PreToolUse, fire_sync
+from hookwright import Ask, PreToolUse, fire_sync
 
 project, command = os.path.abspath(sys.argv[1]), sys.argv[2]
 event = PreToolUse(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from detent.agent.tools import TOOLS, Bench, ToolResult, bench_for
-from detent.diagnostics import Diagnostic
+from hookwright.agent.tools import TOOLS, Bench, ToolResult, bench_for
+from hookwright.diagnostics import Diagnostic
 
 
 def make_bench(

@@ -1,4 +1,4 @@
-"""Run `detent run` for real: a throw-away home and project, hooks that note what they get, a scripted model."""
+"""Run `hookwright run` for real: a throw-away home and project, hooks that note what they get, a scripted model."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Place:
     def env(self) -> dict[str, str]:
         """Give the environment of a run."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), "DETENT_TRUST": "1"}
+        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), "HOOKWRIGHT_TRUST": "1"}
 
     def command(self, script: Any, *args: str, output: str = "stream-json") -> list[str]:
         """Write the settings and the script; give the command line."""
@@ -114,7 +114,7 @@ class Place:
         path = self.root / "script.json"
         path.write_text(json.dumps(script))
         shown = ("--output-format", output, "--verbose", "--include-hook-events")
-        return [sys.executable, "-m", "detent.cli", "run", "-p", "--script", str(path), *shown, *args]
+        return [sys.executable, "-m", "hookwright.cli", "run", "-p", "--script", str(path), *shown, *args]
 
     def run(self, script: Any, *args: str, prompt: str = "PROMPT", output: str = "stream-json", **env: str) -> Ran:
         """Run one prompt to its end."""

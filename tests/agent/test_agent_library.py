@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash, seen
-from detent import Answer, Block, Deny, Hooks, Places, PostToolUse, PreToolUse
-from detent.agent import Agent, AgentOptions, Person, Question, Reply, open_agent
-from detent.agent.updates import Added, Ended, Said, Update
-from detent.config import accept, review
-from detent.model import Request
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
-from detent.outcome import Stop
+from hookwright import Answer, Block, Deny, Hooks, Places, PostToolUse, PreToolUse
+from hookwright.agent import Agent, AgentOptions, Person, Question, Reply, open_agent
+from hookwright.agent.updates import Added, Ended, Said, Update
+from hookwright.config import accept, review
+from hookwright.model import Request
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.outcome import Stop
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_a_hooks_rule_never_untrusts_the_settings_that_a_person_trusted(place: P
     place.settings = {"permissions": {"deny": ["Read(secret.txt)"]}}
     place.file("secret.txt", "SECRET")
     place.command({"turns": []})
-    env = {name: value for name, value in place.env.items() if name != "DETENT_TRUST"}
+    env = {name: value for name, value in place.env.items() if name != "HOOKWRIGHT_TRUST"}
     places = Places(project=str(place.project), env=env)
     found = review(places.load())
     accept(places.load().gate.store, found.project, found.pending)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from detent.agent.components import Skill, given_agents
-from detent.agent.control import prompt_text
-from detent.agent.instructions import MAX_DEPTH, Instructions
-from detent.agent.session import has_effort
-from detent.agent.submission import typed_command
-from detent.agent.watch import Change, Watch, watched_names
-from detent.agent.worktrees import WorktreeFailed, checked
-from detent.errors import ConfigError
-from detent.handlers import MatcherGroup
-from detent.hookset import HookSet
+from hookwright.agent.components import Skill, given_agents
+from hookwright.agent.control import prompt_text
+from hookwright.agent.instructions import MAX_DEPTH, Instructions
+from hookwright.agent.session import has_effort
+from hookwright.agent.submission import typed_command
+from hookwright.agent.watch import Change, Watch, watched_names
+from hookwright.agent.worktrees import WorktreeFailed, checked
+from hookwright.errors import ConfigError
+from hookwright.handlers import MatcherGroup
+from hookwright.hookset import HookSet
 from support import command
 
 # ── skills and agents ───────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""Hooks that a program on the other end of `detent run` answers, as clients of the Agent SDK register them."""
+"""Hooks that a program on the other end of `hookwright run` answers, as clients of the Agent SDK register them."""
 
 from __future__ import annotations
 

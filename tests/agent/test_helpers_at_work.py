@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash, route, seen, tool
-from detent.agent import AgentOptions, Person, open_agent
-from detent.mcp_values import Elicitation, Elicited
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
+from hookwright.agent import AgentOptions, Person, open_agent
+from hookwright.mcp_values import Elicitation, Elicited
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
 
 KIT = Path(__file__).parents[1] / "conformance" / "kit"
 ALLOW = ("--allowedTools", "Bash,Agent,EnterWorktree,ExitWorktree")

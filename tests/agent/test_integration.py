@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash, route, seen
-from detent.agent import AgentOptions, open_agent
-from detent.agent.updates import Added, Note, Update
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
+from hookwright.agent import AgentOptions, open_agent
+from hookwright.agent.updates import Added, Note, Update
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
 
 
 @pytest.fixture

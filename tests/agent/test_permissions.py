@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.agent.permissions import (
+from hookwright.agent.permissions import (
     AskUser,
     Behavior,
     By,
@@ -26,8 +26,8 @@ from detent.agent.permissions import (
     guard,
     spoken_rules,
 )
-from detent.agent.tools import TOOLS, Effect
-from detent.outcome import NO_OPINION, Allow, Ask, Decision, Defer, Deny
+from hookwright.agent.tools import TOOLS, Effect
+from hookwright.outcome import NO_OPINION, Allow, Ask, Decision, Defer, Deny
 
 WRITING = "echo ran > ran.txt; echo TOOL-OUTPUT"
 #: Modes in which a person may be asked.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.agent.permissions import Workspace
-from detent.agent.permissions.commands import only_moves_files, only_reads
+from hookwright.agent.permissions import Workspace
+from hookwright.agent.permissions.commands import only_moves_files, only_reads
 
 
 @pytest.fixture

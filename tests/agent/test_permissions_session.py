@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from detent.agent.permissions import (
+from hookwright.agent.permissions import (
     AskUser,
     By,
     Call,
@@ -30,9 +30,9 @@ from detent.agent.permissions import (
     split_rules,
     suggestions,
 )
-from detent.agent.tools import TOOLS, Effect
-from detent.config import load_hooks
-from detent.outcome import NO_OPINION
+from hookwright.agent.tools import TOOLS, Effect
+from hookwright.config import load_hooks
+from hookwright.outcome import NO_OPINION
 
 
 class Place:
@@ -109,7 +109,7 @@ def test_rules_of_settings_files_hold_with_their_own_anchor(place: Place) -> Non
     (project / "settings.json").write_text(
         json.dumps({"permissions": {"deny": ["Bash(make clean)"], "allow": ["Edit(/src/**)", "Bash("]}})
     )
-    loaded = load_hooks(str(place.root), env={"DETENT_TRUST": "1"}, home=str(place.home))
+    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
     session = place.session(declared=loaded.settings.permissions)
     assert permits(session, place.bash("make all"))
     assert isinstance(session.decide(place.bash("make clean"), NO_OPINION), Refuse)
@@ -124,7 +124,7 @@ def test_directories_of_settings_belong_to_the_workspace(place: Place, tmp_path:
     (tmp_path / "lib").mkdir()
     (place.root / ".claude").mkdir()
     (place.root / ".claude" / "settings.json").write_text('{"permissions": {"additionalDirectories": ["../lib"]}}')
-    loaded = load_hooks(str(place.root), env={"DETENT_TRUST": "1"}, home=str(place.home))
+    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
     session = place.session(declared=loaded.settings.permissions, mode="acceptEdits")
     assert permits(session, place.write(str(tmp_path / "lib" / "f")))
 
@@ -140,12 +140,12 @@ def test_a_reload_replaces_what_files_said_and_nothing_else(place: Place) -> Non
     session.update([add(("Bash", "npm *"))])
     (place.root / ".claude").mkdir()
     (place.root / ".claude" / "settings.json").write_text('{"permissions": {"deny": ["Bash(make clean)"]}}')
-    loaded = load_hooks(str(place.root), env={"DETENT_TRUST": "1"}, home=str(place.home))
+    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
     session.reload(loaded.settings.permissions)
     assert not permits(session, place.bash("make clean"))
     assert permits(session, place.bash("make all && npm test"))
     (place.root / ".claude" / "settings.json").write_text("{}")
-    loaded = load_hooks(str(place.root), env={"DETENT_TRUST": "1"}, home=str(place.home))
+    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
     session.reload(loaded.settings.permissions)
     assert permits(session, place.bash("make clean"))
 

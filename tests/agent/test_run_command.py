@@ -1,4 +1,4 @@
-"""`detent run` as a command: formats, exit statuses, signals, a killed process, findings on stderr, the debug file."""
+"""`hookwright run` as a command: formats, exit statuses, signals, a killed process, findings on stderr, the debug file."""
 
 from __future__ import annotations
 
@@ -207,10 +207,10 @@ def test_what_is_wrong_with_the_configuration_is_on_stderr(place: Place) -> None
 
 def test_untrusted_hooks_do_not_run_and_are_told(place: Place) -> None:
     place.hook("Stop")
-    ran = place.run(DONE, DETENT_TRUST="0")
+    ran = place.run(DONE, HOOKWRIGHT_TRUST="0")
     assert place.got("Stop") == []
     assert "not trusted" in ran.stderr
-    assert place.run(DONE, "--trust", DETENT_TRUST="0").code == 0
+    assert place.run(DONE, "--trust", HOOKWRIGHT_TRUST="0").code == 0
     assert len(place.got("Stop")) == 1
 
 
@@ -263,7 +263,7 @@ def test_added_context_is_logged_as_a_user_step_unless_stdout_is_json(place: Pla
 def test_runs_are_in_the_journal(place: Place, flags: tuple[str, ...], lines: list[str]) -> None:
     place.hook("Stop")
     place.run(DONE, *flags)
-    journal = place.home / ".local" / "state" / "detent" / "journal.jsonl"
+    journal = place.home / ".local" / "state" / "hookwright" / "journal.jsonl"
     records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
     assert [record["kind"] for record in records if record["event"] == "Stop"] == lines
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, call_in, make_bench
-from detent.agent.tools import Ended, ToolResult, shells
-from detent.agent.tools.shells import find_shell
-from detent.diagnostics import Diagnostic, Severity
+from hookwright.agent.tools import Ended, ToolResult, shells
+from hookwright.agent.tools.shells import find_shell
+from hookwright.diagnostics import Diagnostic, Severity
 from support import open_fds
 
 

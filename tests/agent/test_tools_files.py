@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
-from detent.agent.tools import TOOLS, Bench, ToolResult
-from detent.agent.tools.patch import hunks
+from hookwright.agent.tools import TOOLS, Bench, ToolResult
+from hookwright.agent.tools.patch import hunks
 
 
 @pytest.fixture

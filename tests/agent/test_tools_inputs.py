@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from detent.agent.tools import TOOLS, Effect, cut_middle, failed, interrupted, never_ran, unknown_tool
-from detent.agent.tools.schema import problems
+from hookwright.agent.tools import TOOLS, Effect, cut_middle, failed, interrupted, never_ran, unknown_tool
+from hookwright.agent.tools.schema import problems
 
 #: Tool, input, and what is said of it.
 INVALID: list[tuple[str, Any, str]] = [

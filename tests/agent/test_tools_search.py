@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
-from detent.agent.tools import TOOLS, Bench, grep
-from detent.agent.tools._search import Refused, glob_regex
+from hookwright.agent.tools import TOOLS, Bench, grep
+from hookwright.agent.tools._search import Refused, glob_regex
 
 
 @pytest.fixture

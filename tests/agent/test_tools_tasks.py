@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, make_bench
-from detent.agent.tools import Bench, Change, Completed, Created
+from hookwright.agent.tools import Bench, Change, Completed, Created
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, make_bench
-from detent.agent.tools import webfetch
-from detent.agent.tools.webfetch import text_of_html
-from detent.errors import ModelError
+from hookwright.agent.tools import webfetch
+from hookwright.agent.tools.webfetch import text_of_html
+from hookwright.errors import ModelError
 
 PAGE = (
     "<html><head><title>Title</title><style>p{}</style></head><body><script>var x='hidden'</script>"

@@ -25,7 +25,7 @@ from agent.transcripts import (
     transcript,
     whole_session,
 )
-from detent.agent.transcript import (
+from hookwright.agent.transcript import (
     Transcript,
     closed,
     conversation,
@@ -34,7 +34,7 @@ from detent.agent.transcript import (
     session_path,
     subagent_path,
 )
-from detent.agent.transcript.lines import LineFile, read_lines
+from hookwright.agent.transcript.lines import LineFile, read_lines
 
 # ── writing ─────────────────────────────────────────────────────────────────
 
@@ -53,7 +53,7 @@ def test_every_line_is_an_object_in_the_same_envelope(tmp_path: Path) -> None:
         "uuid": first["uuid"],
         "timestamp": "2023-11-14T22:13:20.500Z",
         "userType": "external",
-        "entrypoint": "detent",
+        "entrypoint": "hookwright",
         "cwd": "/p",
         "sessionId": SESSION,
         "version": "0.1.0",
@@ -189,7 +189,7 @@ def test_a_circle_of_parents_ends() -> None:
 
 WRITER = """
 import sys
-from detent.agent.transcript import Envelope, Transcript
+from hookwright.agent.transcript import Envelope, Transcript
 t = Transcript(sys.argv[1], Envelope(session_id="s", cwd="/p", version="1"))
 number = 0
 while True:

@@ -10,15 +10,15 @@ from agent.transcripts import (
     fired,
     outcome,
 )
-from detent.agent.transcript import (
+from hookwright.agent.transcript import (
     Conversation,
     late_attachment,
     model_text,
     stop_summary,
 )
-from detent.background import interpret_late
-from detent.executors.job import Job
-from detent.replies import Failed, Failure, NoAnswer, Reply, TimedOut
+from hookwright.background import interpret_late
+from hookwright.executors.job import Job
+from hookwright.replies import Failed, Failure, NoAnswer, Reply, TimedOut
 from support import command, event, exited, specific
 
 # ── hook runs ───────────────────────────────────────────────────────────────

@@ -23,7 +23,7 @@ from agent.transcripts import (
     use,
     whole_session,
 )
-from detent.agent.transcript import (
+from hookwright.agent.transcript import (
     InvalidSession,
     checked_id,
     closed,

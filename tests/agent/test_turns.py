@@ -1,4 +1,4 @@
-"""The life of a turn and of a tool call, through `detent run`: who sees what, what stops what, what goes on."""
+"""The life of a turn and of a tool call, through `hookwright run`: who sees what, what stops what, what goes on."""
 
 from __future__ import annotations
 

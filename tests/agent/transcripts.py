@@ -6,17 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from detent.agent.transcript import (
+from hookwright.agent.transcript import (
     Call,
     Envelope,
     Transcript,
     attachments,
     session_path,
 )
-from detent.aggregate import aggregate
-from detent.interpret import interpret
-from detent.outcome import Outcome, Run, Timing
-from detent.replies import Reply
+from hookwright.aggregate import aggregate
+from hookwright.interpret import interpret
+from hookwright.outcome import Outcome, Run, Timing
+from hookwright.replies import Reply
 from support import command, event
 
 SESSION = "00000000-0000-4000-8000-000000000001"

@@ -10,31 +10,31 @@ from pathlib import Path
 
 import pytest
 
-from detent.cases.bench import Given, HookBench
-from detent.errors import InvalidEvent
-from detent.wiring import Places
+from hookwright.cases.bench import Given, HookBench
+from hookwright.errors import InvalidEvent
+from hookwright.wiring import Places
 from support import hooks_for, settings
 
 GUARD = {"type": "command", "command": "grep -q push && { echo use a branch >&2; exit 2; }; exit 0"}
 TESTS = """\
-from detent.cases.bench import Given
+from hookwright.cases.bench import Given
 
-def test_refused(detent_hooks):
-    outcome = detent_hooks.fire("PreToolUse", "Bash", {"command": "git push -f"})
+def test_refused(hookwright_hooks):
+    outcome = hookwright_hooks.fire("PreToolUse", "Bash", {"command": "git push -f"})
     assert outcome.blocked
     assert outcome.reason.endswith("use a branch")
 
-def test_fine(detent_hooks):
-    assert not detent_hooks.fire("PreToolUse", "Bash", {"command": "ls"}).blocked
-    assert detent_hooks.fire("PreToolUse", "Write").runs == ()
+def test_fine(hookwright_hooks):
+    assert not hookwright_hooks.fire("PreToolUse", "Bash", {"command": "ls"}).blocked
+    assert hookwright_hooks.fire("PreToolUse", "Write").runs == ()
 
-def test_fails(detent_hooks):
-    assert detent_hooks.fire("PreToolUse", "Bash", {"command": "ls"}).blocked
+def test_fails(hookwright_hooks):
+    assert hookwright_hooks.fire("PreToolUse", "Bash", {"command": "ls"}).blocked
 """
 
 
 def env(folder: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(folder), "DETENT_MANAGED_SETTINGS": str(folder / "none")}
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")}
 
 
 def user_pytest(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -46,21 +46,21 @@ def test_the_fixture_fires_at_the_hooks_of_the_project(tmp_path: Path) -> None:
     project = tmp_path / "project"
     settings(project, hooks_for("PreToolUse", GUARD, matcher="Bash"))
     (tmp_path / "test_hooks.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\ndetent_project = project\nfilterwarnings = error\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nhookwright_project = project\nfilterwarnings = error\n")
     done = user_pytest(tmp_path, "-q")
     assert "2 passed" in done.stdout
     assert "1 failed" in done.stdout
-    assert "detent_hooks" in user_pytest(tmp_path, "--fixtures").stdout
+    assert "hookwright_hooks" in user_pytest(tmp_path, "--fixtures").stdout
 
 
 def test_loading_the_plugin_imports_none_of_the_engine(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import sys\n"
         "def pytest_sessionfinish():\n"
-        "    print('loaded:', sorted(m for m in sys.modules if m.split('.')[0] in ('detent', 'msgspec')))\n"
+        "    print('loaded:', sorted(m for m in sys.modules if m.split('.')[0] in ('hookwright', 'msgspec')))\n"
     )
     done = user_pytest(tmp_path, "-q", "-s")
-    assert "loaded: ['detent', 'detent._version', 'detent.pytest_plugin']" in done.stdout
+    assert "loaded: ['hookwright', 'hookwright._version', 'hookwright.pytest_plugin']" in done.stdout
 
 
 @pytest.fixture

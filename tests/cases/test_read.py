@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.cases.case import Absent, Exactly, Matching, Without
-from detent.cases.firing import absolute, fill, make_event
-from detent.cases.inject import Fault, read_fault
-from detent.cases.read import find_files, read_cases
-from detent.errors import InvalidCase
-from detent.wire import payload
+from hookwright.cases.case import Absent, Exactly, Matching, Without
+from hookwright.cases.firing import absolute, fill, make_event
+from hookwright.cases.inject import Fault, read_fault
+from hookwright.cases.read import find_files, read_cases
+from hookwright.errors import InvalidCase
+from hookwright.wire import payload
 
 GOOD = """\
 # beside the hook

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from detent.cases.case import Result
-from detent.cases.read import read_cases
-from detent.cases.run import Runner, need_trust
-from detent.cases.scratch import Mirror, inside, put_files
-from detent.config.trust import TrustPolicy
-from detent.errors import InvalidCase
-from detent.wiring import Places
+from hookwright.cases.case import Result
+from hookwright.cases.read import read_cases
+from hookwright.cases.run import Runner, need_trust
+from hookwright.cases.scratch import Mirror, inside, put_files
+from hookwright.config.trust import TrustPolicy
+from hookwright.errors import InvalidCase
+from hookwright.wiring import Places
 from support import hooks_for, script, settings, specific
 
 
@@ -35,8 +35,8 @@ class Bench:
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "DETENT_MANAGED_SETTINGS": str(self.root / "none"),
-            "DETENT_STATE_DIR": str(self.root / "state"),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(self.root / "none"),
+            "HOOKWRIGHT_STATE_DIR": str(self.root / "state"),
         }
         return Places(project=str(self.project / start), env=env, home=str(self.home), trust=trust)
 
@@ -299,7 +299,7 @@ def test_links_are_copied_as_links_and_files_stay_inside(tmp_path: Path) -> None
 
 
 def test_a_project_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("detent.cases.scratch.MAX_FILES", 2)
+    monkeypatch.setattr("hookwright.cases.scratch.MAX_FILES", 2)
     for name in "abc":
         (tmp_path / name).write_text(name)
     with pytest.raises(InvalidCase, match="too large"):

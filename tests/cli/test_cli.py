@@ -20,7 +20,7 @@ GUARD = hooks_for("PreToolUse", {"type": "command", "command": "echo not here >&
 
 
 def test_help_and_version(shell: Shell) -> None:
-    assert shell("--version").stdout.startswith("detent ")
+    assert shell("--version").stdout.startswith("hookwright ")
     assert "fire" in shell("--help").stdout
     assert shell().returncode == 1
     wrong = shell("fier")
@@ -89,7 +89,7 @@ def test_untrusted_hooks_are_skipped_loudly_until_trusted(shell: Shell) -> None:
     before = shell("fire", "PreToolUse")
     assert (before.returncode, "untrusted" in before.stderr, "untrusted" in before.stdout) == (0, True, True)
     assert shell("fire", "PreToolUse", "--trust").returncode == 2
-    assert shell("fire", "PreToolUse", DETENT_TRUST="1").returncode == 2
+    assert shell("fire", "PreToolUse", HOOKWRIGHT_TRUST="1").returncode == 2
     assert shell("fire", "PreToolUse").returncode == 0
     shown = shell("trust", "--show")
     assert (shown.returncode, "+exit 2" in shown.stdout) == (2, True)
@@ -174,7 +174,7 @@ def test_a_missing_settings_file_is_an_error(shell: Shell) -> None:
 def test_fire_writes_a_journal_and_can_leave_it(shell: Shell) -> None:
     settings(shell.home, GUARD)
     shell("fire", "PreToolUse", "--no-journal")
-    journal = shell.home / ".local" / "state" / "detent" / "journal.jsonl"
+    journal = shell.home / ".local" / "state" / "hookwright" / "journal.jsonl"
     assert not journal.exists()
     shell("fire", "PreToolUse")
     assert [json.loads(line)["kind"] for line in journal.read_text().splitlines()] == ["run", "event"]

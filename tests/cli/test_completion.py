@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.cli import COMMANDS
-from detent.cli.completion import bash, commands, fish, zsh
+from hookwright.cli import COMMANDS
+from hookwright.cli.completion import bash, commands, fish, zsh
 
 
 def test_every_command_and_its_options_are_known() -> None:
@@ -32,41 +32,41 @@ def test_every_command_speaks_json(name: str) -> None:
 
 def replies(tmp_path: Path, line: str) -> list[str]:
     """Ask bash what it would offer behind a line."""
-    script = tmp_path / "detent.bash"
+    script = tmp_path / "hookwright.bash"
     script.write_text("\n".join(bash()))
     words = line.split(" ")
     ask = (
         f"source {script}; COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; "
-        '_detent; printf "%s\\n" "${COMPREPLY[@]}"'
+        '_hookwright; printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True, cwd=tmp_path)
     return done.stdout.split()
 
 
 def test_bash_offers_commands_options_and_values(tmp_path: Path) -> None:
-    assert replies(tmp_path, "detent tr") == ["trace", "trust"]
-    assert replies(tmp_path, "detent fire PreTool") == ["PreToolUse"]
-    assert replies(tmp_path, "detent fire --as") == ["--as-model"]
-    assert replies(tmp_path, "detent fire Stop --tool Wr") == ["Write"]
-    assert replies(tmp_path, "detent test --format j") == ["junit", "json"]
+    assert replies(tmp_path, "hookwright tr") == ["trace", "trust"]
+    assert replies(tmp_path, "hookwright fire PreTool") == ["PreToolUse"]
+    assert replies(tmp_path, "hookwright fire --as") == ["--as-model"]
+    assert replies(tmp_path, "hookwright fire Stop --tool Wr") == ["Write"]
+    assert replies(tmp_path, "hookwright test --format j") == ["junit", "json"]
     (tmp_path / "cases.yaml").write_text("")
-    assert "cases.yaml" in replies(tmp_path, "detent test cas")
+    assert "cases.yaml" in replies(tmp_path, "hookwright test cas")
 
 
 def test_zsh_takes_the_script_and_offers_commands(tmp_path: Path) -> None:
     if shutil.which("zsh") is None:
         pytest.skip("zsh is not installed")
-    script = tmp_path / "_detent"
+    script = tmp_path / "_hookwright"
     script.write_text("\n".join(zsh()))
     check = (
         f"autoload -Uz compinit && compinit -u -d {tmp_path}/dump; source {script}; "
-        "print -r -- ${_comps[detent]}; _describe() { print -rl -- ${(P)2} }; words=(detent t); CURRENT=2; _detent; "
-        "_arguments() { print -rl -- $@ }; words=(detent test -); CURRENT=3; _detent"
+        "print -r -- ${_comps[hookwright]}; _describe() { print -rl -- ${(P)2} }; words=(hookwright t); CURRENT=2; _hookwright; "
+        "_arguments() { print -rl -- $@ }; words=(hookwright test -); CURRENT=3; _hookwright"
     )
     done = subprocess.run(["zsh", "-f", "-c", check], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0] == "_detent"
+    assert lines[0] == "_hookwright"
     assert any(line.startswith("trace:") for line in lines)
     assert "*--format[how results are told (default\\: pretty)]:value:(pretty tap junit json)" in lines
 
@@ -74,12 +74,12 @@ def test_zsh_takes_the_script_and_offers_commands(tmp_path: Path) -> None:
 def test_fish_takes_the_script_and_offers_commands(tmp_path: Path) -> None:
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed")
-    script = tmp_path / "detent.fish"
+    script = tmp_path / "hookwright.fish"
     script.write_text("\n".join(fish()))
     for line, word in (
-        ("detent tra", "trace"),
-        ("detent fire --as", "--as-model"),
-        ("detent test --format ju", "junit"),
+        ("hookwright tra", "trace"),
+        ("hookwright fire --as", "--as-model"),
+        ("hookwright test --format ju", "junit"),
     ):
         ask = f"source {script}; complete -C '{line}'"
         done = subprocess.run(
@@ -89,6 +89,6 @@ def test_fish_takes_the_script_and_offers_commands(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_them() -> None:
-    argv = [sys.executable, "-m", "detent.cli", "completion", "fish"]
+    argv = [sys.executable, "-m", "hookwright.cli", "completion", "fish"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == list(fish())

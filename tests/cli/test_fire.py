@@ -1,4 +1,4 @@
-"""`detent fire` for authors: samples of every event and tool, injected failures, the model's view, watching."""
+"""`hookwright fire` for authors: samples of every event and tool, injected failures, the model's view, watching."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from command_line import Shell
-from detent.errors import InvalidEvent
-from detent.events import CATALOGUE
-from detent.samples import sample_fields, tool_names
-from detent.wire import decode_event, payload
+from hookwright.errors import InvalidEvent
+from hookwright.events import CATALOGUE
+from hookwright.samples import sample_fields, tool_names
+from hookwright.wire import decode_event, payload
 from support import hooks_for, script, settings, specific
 
 KIT = Path(__file__).parents[1] / "conformance" / "kit"

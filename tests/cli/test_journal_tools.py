@@ -1,4 +1,4 @@
-"""`detent trace`, `detent stats` and `detent doctor` over journals that real runs wrote."""
+"""`hookwright trace`, `hookwright stats` and `hookwright doctor` over journals that real runs wrote."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from command_line import Shell
-from detent.cli.commands.stats import percentile
-from detent.cli.journalfile import Filter, journal_files, moment, records
-from detent.errors import ConfigError
+from hookwright.cli.commands.stats import percentile
+from hookwright.cli.journalfile import Filter, journal_files, moment, records
+from hookwright.errors import ConfigError
 from support import hooks_for, settings
 
 HOOKS: dict[str, Any] = {
@@ -37,7 +37,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def journal(shell: Shell) -> Path:
-    return shell.home / ".local" / "state" / "detent" / "journal.jsonl"
+    return shell.home / ".local" / "state" / "hookwright" / "journal.jsonl"
 
 
 def fired(shell: Shell) -> Shell:
@@ -197,8 +197,8 @@ def test_doctor_tells_why_hooks_are_off(shell: Shell) -> None:
     settings(shell.project, hooks_for("Stop", {"type": "command", "command": "true"}))
     found = findings(shell)
     assert found["hooks"][0] == ("good", "4 active from 2 file(s), 1 off (1 untrusted)")
-    assert "detent trust" in found["hooks"][1][1]
-    assert ("warning", "1 of 1 items of this project are not trusted: detent trust") in found["trust"]
+    assert "hookwright trust" in found["hooks"][1][1]
+    assert ("warning", "1 of 1 items of this project are not trusted: hookwright trust") in found["trust"]
     assert shell("doctor").returncode == 0
 
 
@@ -209,11 +209,11 @@ def test_doctor_finds_what_is_broken(shell: Shell) -> None:
     state.mkdir()
     (state / "trust.json").write_text("{}")
     (state / "trust.json").chmod(0o666)
-    found = findings(shell, DETENT_STATE_DIR=str(state))
+    found = findings(shell, HOOKWRIGHT_STATE_DIR=str(state))
     assert any(state == "bad" and "cannot be read" in text for state, text in found["files"])
     assert any("`no-such-program` is not on it" in text for _, text in found["PATH"])
     assert found["trust"][0][0] == "bad"
-    assert shell("doctor", DETENT_STATE_DIR=str(state)).returncode == 1
+    assert shell("doctor", HOOKWRIGHT_STATE_DIR=str(state)).returncode == 1
 
 
 def test_doctor_notices_files_that_others_may_touch(shell: Shell) -> None:
@@ -235,4 +235,4 @@ def test_doctor_names_a_missing_extra_that_hooks_need(shell: Shell, tmp_path: Pa
         "sys.meta_path.insert(0, Hide())\n"
     )
     found = findings(shell, PYTHONPATH=str(tmp_path))
-    assert any(state == "bad" and "detent[http]" in text for state, text in found["extras"])
+    assert any(state == "bad" and "hookwright[http]" in text for state, text in found["extras"])

@@ -1,4 +1,4 @@
-"""`detent new`: from nothing to a proven hook."""
+"""`hookwright new`: from nothing to a proven hook."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_choice_is_listed(shell: Shell) -> None:
 def test_a_hook_is_written_tested_trusted_and_works(shell: Shell) -> None:
     done = shell("new", "shell-guard", "--lang", "python")
     assert done.returncode == 0
-    assert "next: detent test --trust .claude/hooks/tests/shell-guard.yaml" in done.stdout
+    assert "next: hookwright test --trust .claude/hooks/tests/shell-guard.yaml" in done.stdout
     script = shell.project / ".claude" / "hooks" / "shell-guard.py"
     assert stat.S_IMODE(script.stat().st_mode) & stat.S_IXUSR
     assert shell("test", "--trust").returncode == 0

@@ -7,8 +7,8 @@ import pty
 
 import pytest
 
-from detent.cli import progress
-from detent.cli.progress import Progress
+from hookwright.cli import progress
+from hookwright.cli.progress import Progress
 
 
 def steps(descriptor: int, read_from: int, monkeypatch: pytest.MonkeyPatch) -> bytes:

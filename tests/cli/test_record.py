@@ -1,4 +1,4 @@
-"""`detent record`: transcripts and live sessions become cases that `detent test` runs."""
+"""`hookwright record`: transcripts and live sessions become cases that `hookwright test` runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from command_line import Shell
-from detent.cases.firing import make_event
-from detent.cases.read import read_cases
-from detent.cases.record import Seen, Wanted, as_json, as_yaml, make_cases
-from detent.events import CATALOGUE
-from detent.samples import sample
-from detent.wire import payload
+from hookwright.cases.firing import make_event
+from hookwright.cases.read import read_cases
+from hookwright.cases.record import Seen, Wanted, as_json, as_yaml, make_cases
+from hookwright.events import CATALOGUE
+from hookwright.samples import sample
+from hookwright.wire import payload
 from support import hooks_for, settings
 
 GUARD = hooks_for("PreToolUse", {"type": "command", "command": "echo 'no (really)' >&2; exit 2"}, matcher="Bash")
@@ -86,7 +86,7 @@ def test_events_are_chosen(shell: Shell) -> None:
 
 
 def test_a_live_session_is_recorded_with_what_was_decided(shell: Shell) -> None:
-    command = [sys.executable, "-m", "detent.cli", "fire", "PreToolUse", "--sample", "Bash"]
+    command = [sys.executable, "-m", "hookwright.cli", "fire", "PreToolUse", "--sample", "Bash"]
     done = shell("record", "--out", "live.json", "--", *command)
     assert done.returncode == 2
     assert "BLOCKED" in done.stdout

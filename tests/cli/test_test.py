@@ -1,4 +1,4 @@
-"""`detent test` as an author or a build server calls it."""
+"""`hookwright test` as an author or a build server calls it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.config.frontmatter import (
+from hookwright.config.frontmatter import (
     ComponentFile,
     InvalidYaml,
     component_groups,
@@ -16,9 +16,9 @@ from detent.config.frontmatter import (
     parse_yaml,
     read_frontmatter,
 )
-from detent.config.jsonfile import Tree, parse_json
-from detent.config.parse import parse_hooks
-from detent.sources import Component, Plugin, Scope, Source
+from hookwright.config.jsonfile import Tree, parse_json
+from hookwright.config.parse import parse_hooks
+from hookwright.sources import Component, Plugin, Scope, Source
 from worlds import World
 
 SKILL = """---
@@ -227,7 +227,7 @@ def test_without_the_extra_the_way_out_is_named(world: World, monkeypatch: pytes
     monkeypatch.setattr(builtins, "__import__", refuse)
     told = component_groups(ComponentFile(str(path), "skill"))
     assert told.groups == ()
-    assert "pip install 'detent[yaml]'" in told.diagnostics[0].message
+    assert "pip install 'hookwright[yaml]'" in told.diagnostics[0].message
 
 
 def test_components_of_project_user_and_plugins_are_found(world: World) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from detent.config import TrustPolicy
-from detent.diagnostics import CODES
-from detent.outcome import Ending, Outcome
-from detent.samples import sample
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.config import TrustPolicy
+from hookwright.diagnostics import CODES
+from hookwright.outcome import Ending, Outcome
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCOPES = ("managed", "user", "project", "local", "flag")

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from detent.config.load import FileStatus
-from detent.config.locations import Surroundings, anchor, locate, managed_files, state_dir
-from detent.errors import ConfigError
-from detent.sources import Scope
+from hookwright.config.load import FileStatus
+from hookwright.config.locations import Surroundings, anchor, locate, managed_files, state_dir
+from hookwright.errors import ConfigError
+from hookwright.sources import Scope
 from worlds import World, hook, labels
 
 
@@ -115,7 +115,7 @@ def test_managed_folder_is_read_in_alphabetical_order(world: World) -> None:
 def test_managed_variable_may_name_one_file(world: World) -> None:
     path = world.write("one.json", hook("one"))
     world.write("managed", hook("main"))
-    loaded = world.load(env={"DETENT_MANAGED_SETTINGS": str(path)})
+    loaded = world.load(env={"HOOKWRIGHT_MANAGED_SETTINGS": str(path)})
     assert labels(loaded) == ["one"]
     assert loaded.files[0].path == str(path)
 
@@ -218,10 +218,10 @@ def test_rules_of_a_file_start_from_the_directory_it_belongs_to(world: World) ->
 @pytest.mark.parametrize(
     ("env", "path"),
     [
-        ({"DETENT_STATE_DIR": "/s"}, "/s"),
-        ({"XDG_STATE_HOME": "/x"}, "/x/detent"),
-        ({"XDG_STATE_HOME": "relative"}, "/h/.local/state/detent"),
-        ({}, "/h/.local/state/detent"),
+        ({"HOOKWRIGHT_STATE_DIR": "/s"}, "/s"),
+        ({"XDG_STATE_HOME": "/x"}, "/x/hookwright"),
+        ({"XDG_STATE_HOME": "relative"}, "/h/.local/state/hookwright"),
+        ({}, "/h/.local/state/hookwright"),
     ],
 )
 def test_state_directory(env: dict[str, str], path: str) -> None:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.config.jsonfile import Tree, parse_json
-from detent.config.parse import Found, parse_hooks
-from detent.diagnostics import CODES, Severity
-from detent.handlers import (
+from hookwright.config.jsonfile import Tree, parse_json
+from hookwright.config.parse import Found, parse_hooks
+from hookwright.diagnostics import CODES, Severity
+from hookwright.handlers import (
     AgentHandler,
     CommandHandler,
     Handler,
@@ -17,7 +17,7 @@ from detent.handlers import (
     OnFailure,
     PromptHandler,
 )
-from detent.sources import Component, Scope, Source
+from hookwright.sources import Component, Scope, Source
 from worlds import World, labels
 
 USER = Source(Scope.USER, "settings.json")

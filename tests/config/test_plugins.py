@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from detent.config.trust import TrustPolicy
-from detent.errors import ConfigError
-from detent.sources import Scope
+from hookwright.config.trust import TrustPolicy
+from hookwright.errors import ConfigError
+from hookwright.sources import Scope
 from worlds import World, hook, labels, runnable
 
 ID = "tools@market"

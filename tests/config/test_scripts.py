@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
-from detent.handlers import CommandHandler, HttpHandler, PromptHandler
-from detent.sources import Scope, Source
+from hookwright.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
+from hookwright.handlers import CommandHandler, HttpHandler, PromptHandler
+from hookwright.sources import Scope, Source
 from worlds import World
 
 HERE = Source(Scope.PROJECT)

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from detent.config.trust import TrustPolicy
-from detent.diagnostics import Severity
-from detent.handlers import CommandHandler
-from detent.outcome import SkipReason
-from detent.sources import Scope, Source
+from hookwright.config.trust import TrustPolicy
+from hookwright.diagnostics import Severity
+from hookwright.handlers import CommandHandler
+from hookwright.outcome import SkipReason
+from hookwright.sources import Scope, Source
 from worlds import World, hook, labels, runnable
 
 SCOPES = ("user", "project", "local", "flag", "managed")

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.config import Changed, Loaded, New, Review, Trusted, TrustPolicy, TrustStore, accept, review
-from detent.config.frontmatter import component_groups
-from detent.errors import TrustError
-from detent.outcome import Outcome, SkipReason
-from detent.samples import sample
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.config import Changed, Loaded, New, Review, Trusted, TrustPolicy, TrustStore, accept, review
+from hookwright.config.frontmatter import component_groups
+from hookwright.errors import TrustError
+from hookwright.outcome import Outcome, SkipReason
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCRIPT = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
@@ -74,7 +74,7 @@ def test_a_fresh_clone_runs_nothing_and_says_so(world: World, scope: str) -> Non
     (report,) = loaded.diagnostics
     assert report.code == "untrusted"
     assert "`touch ran.txt` does not run" in report.message
-    assert "detent trust" in report.message
+    assert "hookwright trust" in report.message
     assert report.source is not None
     assert report.source.line == 6
 
@@ -85,18 +85,18 @@ def test_trust_makes_it_run(world: World, way: str) -> None:
     world.write("project", hook("touch ran.txt"))
     if way == "stored":
         trust_all(world)
-    env = {"DETENT_TRUST": "1"} if way == "environment" else {}
+    env = {"HOOKWRIGHT_TRUST": "1"} if way == "environment" else {}
     fire(world, trust=TrustPolicy.EVERYTHING if way == "policy" else None, **env)
     assert (world.project / "ran.txt").exists()
 
 
 @pytest.mark.parametrize("value", ["0", "", "true", "yes", "2"])
 def test_only_one_counts_as_trust_in_the_environment(value: str) -> None:
-    assert TrustPolicy.from_env({"DETENT_TRUST": value}) is STORED
+    assert TrustPolicy.from_env({"HOOKWRIGHT_TRUST": value}) is STORED
 
 
 def test_the_project_cannot_set_the_variable_that_trusts_it(world: World) -> None:
-    world.write("project", {"env": {"DETENT_TRUST": "1"}, **hook("touch ran.txt")})
+    world.write("project", {"env": {"HOOKWRIGHT_TRUST": "1"}, **hook("touch ran.txt")})
     fire(world)
     assert not (world.project / "ran.txt").exists()
 
@@ -571,7 +571,7 @@ def test_revoking_forgets_one_project(world: World) -> None:
 
 WRITER = """
 import sys
-from detent.config import Record, TrustStore
+from hookwright.config import Record, TrustStore
 store = TrustStore(sys.argv[1])
 for number in range(10):
     store.record(sys.argv[2], [Record(f"{sys.argv[3]}-{number}", f"e{sys.argv[3]}{number}", "")])

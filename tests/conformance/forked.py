@@ -1,10 +1,10 @@
-"""Start `detent` quickly, many times: a server that has imported everything forks a process for each call.
+"""Start `hookwright` quickly, many times: a server that has imported everything forks a process for each call.
 
 The model SDK alone takes a second to import, and the kit starts the agent hundreds of times. What runs is the same
 `main` in a process of its own, with the caller's arguments, directory, environment and descriptors.
 
     python forked.py serve SOCKET            preload and listen
-    python forked.py call SOCKET ARGS…       run `detent ARGS…`
+    python forked.py call SOCKET ARGS…       run `hookwright ARGS…`
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def serve(path: str) -> None:
     """Import once, then fork for every caller; a caller that goes away takes its process with it."""
     import anthropic  # noqa: F401 - the point of this server
 
-    import detent.agent.agent
-    import detent.cli.commands.fire
-    import detent.cli.commands.run
-    import detent.models.anthropic  # noqa: F401
+    import hookwright.agent.agent
+    import hookwright.cli.commands.fire
+    import hookwright.cli.commands.run
+    import hookwright.models.anthropic  # noqa: F401
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -88,7 +88,7 @@ def _become(asked: dict[str, object], descriptors: list[int]) -> None:
     """Turn this process into the one that the caller asked for."""
     import tempfile
 
-    from detent.cli import main
+    from hookwright.cli import main
 
     os.setsid()
     for place, descriptor in enumerate(descriptors):
@@ -101,7 +101,7 @@ def _become(asked: dict[str, object], descriptors: list[int]) -> None:
     os.environ.update(env)
     os.chdir(str(asked["cwd"]))
     tempfile.tempdir = None
-    sys.argv = ["detent", *args]
+    sys.argv = ["hookwright", *args]
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
     status = 1
     try:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 KIT = Path(__file__).parent / "kit"
-DETENT = Path(sys.executable).parent / "detent"
+HOOKWRIGHT = Path(sys.executable).parent / "hookwright"
 
 #: Cases whose expectation cannot be met by any agent, with the reason.
 KNOWN: dict[str, str] = {
@@ -35,12 +35,12 @@ def main() -> int:
     parser.add_argument("--match", action="append", default=[])
     parser.add_argument("--cold", action="store_true", help="start the real command each time")
     options = parser.parse_args()
-    with contextlib.nullcontext(str(DETENT)) if options.cold else _forking() as detent:
-        report = _run(options.kind, detent, options.jobs, options.match)
+    with contextlib.nullcontext(str(HOOKWRIGHT)) if options.cold else _forking() as hookwright:
+        report = _run(options.kind, hookwright, options.jobs, options.match)
         again = [name for name, case in report.items() if not case["passed"] and f"{options.kind}/{name}" not in KNOWN]
         if again:
             print(f"again: {' '.join(again)}", flush=True)
-            report |= _run(options.kind, detent, "1", again)
+            report |= _run(options.kind, hookwright, "1", again)
     return _compare(options.kind, report)
 
 
@@ -60,14 +60,14 @@ def _forking() -> Iterator[str]:
             server.communicate()
 
 
-def _run(kind: str, detent: str, jobs: str, patterns: list[str]) -> dict[str, dict[str, object]]:
+def _run(kind: str, hookwright: str, jobs: str, patterns: list[str]) -> dict[str, dict[str, object]]:
     flag, command = ("--fire", "fire") if kind == "engine" else ("--agent", "run")
     args = [
         sys.executable,
         str(KIT / "conform.py"),
         kind,
         flag,
-        f"{detent} {command}",
+        f"{hookwright} {command}",
         str(KIT / kind),
         "-j",
         jobs,

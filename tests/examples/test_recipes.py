@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from detent import Allow, Block, Deny, Options, Outcome, Places, open_session
-from detent.config import TrustPolicy, component_groups
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
-from detent.session import HookSession
-from detent.wiring import Powers
+from hookwright import Allow, Block, Deny, Options, Outcome, Places, open_session
+from hookwright.config import TrustPolicy, component_groups
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.session import HookSession
+from hookwright.wiring import Powers
 from support import event
 
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
@@ -53,7 +53,7 @@ class Recipe:
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
-            "DETENT_MANAGED_SETTINGS": str(self.home / "none"),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(self.home / "none"),
             **self.env,
         }
         places = Places(project=str(self.folder), env=env, trust=TrustPolicy.EVERYTHING)

@@ -13,23 +13,23 @@ from typing import Any
 
 import pytest
 
-from detent.engine import HookEngine
-from detent.events import Event
-from detent.executors.agent import AGENT_PREFIX, TURNS, AgentExecutor, transcript_of
-from detent.executors.job import Job
-from detent.executors.toolbox import ReadTools, ToolResult, ToolUse
-from detent.handlers import AgentHandler, Kind, MatcherGroup
-from detent.hookset import HookSet
-from detent.host import Host
-from detent.interpret import interpret
-from detent.model import Message, Model, Request, Response, Tool
-from detent.models import from_environment
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
-from detent.outcome import NO_OPINION, Block, Deny, Ending
-from detent.replies import Failed, Failure, Judged, NoAnswer, Reply, TimedOut
-from detent.sources import Scope, Source
-from detent.wire import encode_event
+from hookwright.engine import HookEngine
+from hookwright.events import Event
+from hookwright.executors.agent import AGENT_PREFIX, TURNS, AgentExecutor, transcript_of
+from hookwright.executors.job import Job
+from hookwright.executors.toolbox import ReadTools, ToolResult, ToolUse
+from hookwright.handlers import AgentHandler, Kind, MatcherGroup
+from hookwright.hookset import HookSet
+from hookwright.host import Host
+from hookwright.interpret import interpret
+from hookwright.model import Message, Model, Request, Response, Tool
+from hookwright.models import from_environment
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.outcome import NO_OPINION, Block, Deny, Ending
+from hookwright.replies import Failed, Failure, Judged, NoAnswer, Reply, TimedOut
+from hookwright.sources import Scope, Source
+from hookwright.wire import encode_event
 from servers import Answer, Server, call, chat_api, fail, messages_api, say, slowly
 from support import event, open_fds
 
@@ -178,7 +178,7 @@ def test_it_asks_the_small_model_without_thinking(api: Api) -> None:
     assert names[1:] == ["special", "chosen"]
     body = server.requests[0].body
     assert body.get("thinking") == {"type": "disabled"} or body.get("reasoning_effort") == "none"
-    assert server.requests[0].headers["x-detent-purpose"] == "agent-hook"
+    assert server.requests[0].headers["x-hookwright-purpose"] == "agent-hook"
 
 
 @pytest.mark.req("R-147")

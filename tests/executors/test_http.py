@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from detent import __version__
-from detent.executors.http import HttpExecutor
-from detent.executors.job import Job
-from detent.interpret import interpret
-from detent.outcome import Deny
-from detent.replies import Answered, Failed, Failure, Reply
-from detent.wire import encode_event
+from hookwright import __version__
+from hookwright.executors.http import HttpExecutor
+from hookwright.executors.job import Job
+from hookwright.interpret import interpret
+from hookwright.outcome import Deny
+from hookwright.replies import Answered, Failed, Failure, Reply
+from hookwright.wire import encode_event
 from http_server import PROJECT, USER, Answer, Server, answer, ask, executor, job, raw, with_server
 from support import event
 
@@ -37,7 +37,7 @@ def test_request_is_the_payload_without_its_newline() -> None:
     assert {name: request.headers[name] for name in ("content-type", "accept", "user-agent", "host")} == {
         "content-type": "application/json",
         "accept": "application/json, text/plain, */*",
-        "user-agent": f"detent/{__version__}",
+        "user-agent": f"hookwright/{__version__}",
         "host": f"127.0.0.1:{server.port}",
     }
 
@@ -131,9 +131,9 @@ def test_proxy_variables_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h11", None)
-    monkeypatch.delitem(sys.modules, "detent.executors._httpclient", raising=False)
+    monkeypatch.delitem(sys.modules, "hookwright.executors._httpclient", raising=False)
     assert asyncio.run(executor()(job("http://127.0.0.1:9/"))) == Failed(
-        Failure.LAUNCH, "an http hook needs an optional dependency: pip install 'detent[http]'"
+        Failure.LAUNCH, "an http hook needs an optional dependency: pip install 'hookwright[http]'"
     )
 
 

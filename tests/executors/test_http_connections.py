@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from detent.executors._httpwire import BadAnswer, Body
-from detent.executors.http import HttpExecutor
-from detent.executors.job import Job
-from detent.handlers import HttpHandler
-from detent.replies import Answered, Failed, Failure, Reply
-from detent.wire import encode_event
+from hookwright.executors._httpwire import BadAnswer, Body
+from hookwright.executors.http import HttpExecutor
+from hookwright.executors.job import Job
+from hookwright.handlers import HttpHandler
+from hookwright.replies import Answered, Failed, Failure, Reply
+from hookwright.wire import encode_event
 from http_server import PROJECT, USER, Answer, Request, Server, answer, ask, executor, job, raw, with_server
 from support import event
 
@@ -312,7 +312,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
     path = tmp_path_factory.mktemp("tls") / "both.pem"
-    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=detent"
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=hookwright"
     names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(path), "-out", str(path) + ".crt"]
     subprocess.run([*words.split(), *names], check=True, capture_output=True)
     path.write_text(path.read_text() + Path(str(path) + ".crt").read_text())

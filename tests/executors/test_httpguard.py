@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.executors._httpguard import Refused, Target, allows, anywhere, matches, metadata_address, parse_url
+from hookwright.executors._httpguard import Refused, Target, allows, anywhere, matches, metadata_address, parse_url
 
 
 def target(url: str) -> Target:

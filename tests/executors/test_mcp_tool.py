@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from detent.events import Event
-from detent.executors.job import Job
-from detent.executors.mcp_tool import McpToolExecutor, fill_in
-from detent.handlers import McpToolHandler
-from detent.interpret import interpret
-from detent.mcp_servers import McpServers, StdioServer
-from detent.outcome import Block, Deny, Ending
-from detent.replies import Exited, Failed, Failure, Reply
-from detent.sources import Scope, Source
-from detent.wire import encode_event
+from hookwright.events import Event
+from hookwright.executors.job import Job
+from hookwright.executors.mcp_tool import McpToolExecutor, fill_in
+from hookwright.handlers import McpToolHandler
+from hookwright.interpret import interpret
+from hookwright.mcp_servers import McpServers, StdioServer
+from hookwright.outcome import Block, Deny, Ending
+from hookwright.replies import Exited, Failed, Failure, Reply
+from hookwright.sources import Scope, Source
+from hookwright.wire import encode_event
 from support import event
 
 TESTS = Path(__file__).parents[1]
@@ -85,9 +85,9 @@ def test_failures_block_nothing_and_name_the_server() -> None:
 
 def test_a_missing_sdk_is_a_failure_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "detent._mcp_session", raising=False)
+    monkeypatch.delitem(sys.modules, "hookwright._mcp_session", raising=False)
     (reply,) = ask(job(event("PreToolUse"), "fake", "echo"))
-    assert reply == Failed(Failure.LAUNCH, "an MCP server needs an optional dependency: pip install 'detent[mcp]'")
+    assert reply == Failed(Failure.LAUNCH, "an MCP server needs an optional dependency: pip install 'hookwright[mcp]'")
 
 
 # ── placeholders ──

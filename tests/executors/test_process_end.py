@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from detent.executors import _group
-from detent.executors._group import Group
-from detent.executors._process import Command, Exit, ExitCode, Expired, Limits, Process, Signalled, Unknown, run, start
+from hookwright.executors import _group
+from hookwright.executors._group import Group
+from hookwright.executors._process import Command, Exit, ExitCode, Expired, Limits, Process, Signalled, Unknown, run, start
 from processes import alive, eventually, gone, python, sh, written
 
 #: Long enough that waiting for it would be seen.
@@ -300,7 +300,7 @@ def test_closed_loop_leaves_nothing_behind() -> None:
 def test_process_that_may_not_be_signalled_is_given_up_and_reaped_later() -> None:
     said = python(
         "import asyncio, os, time\n"
-        "from detent.executors._process import Command, Limits, start\n"
+        "from hookwright.executors._process import Command, Limits, start\n"
         "async def main():\n"
         "    process = start(Command(argv=('/bin/sleep', '1.8'), cwd='/', env={}), 0.1, Limits(kill_after=0.1))\n"
         "    os.setresuid(65534, 65534, 0)\n"

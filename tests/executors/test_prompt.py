@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
-from detent import Hooks, Places, Powers, open_session
-from detent.engine import HookEngine
-from detent.events import CATALOGUE
-from detent.executors._question import fill
-from detent.executors.job import Job
-from detent.executors.prompt import SCHEMA, PromptExecutor
-from detent.handlers import Kind, MatcherGroup, PromptHandler
-from detent.hookset import HookSet
-from detent.host import Host
-from detent.interpret import interpret
-from detent.model import Model, Request, Response
-from detent.models import from_environment, prefetch
-from detent.models.script import parse_script
-from detent.models.scripted import ScriptedModel
-from detent.outcome import NO_OPINION, Block, Deny, Ending, Outcome, Stop, Verdict
-from detent.replies import Failed, Failure, Judged, Reply, Spent, TimedOut
-from detent.samples import sample
-from detent.sources import Scope, Source
-from detent.wire import encode_event
+from hookwright import Hooks, Places, Powers, open_session
+from hookwright.engine import HookEngine
+from hookwright.events import CATALOGUE
+from hookwright.executors._question import fill
+from hookwright.executors.job import Job
+from hookwright.executors.prompt import SCHEMA, PromptExecutor
+from hookwright.handlers import Kind, MatcherGroup, PromptHandler
+from hookwright.hookset import HookSet
+from hookwright.host import Host
+from hookwright.interpret import interpret
+from hookwright.model import Model, Request, Response
+from hookwright.models import from_environment, prefetch
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.outcome import NO_OPINION, Block, Deny, Ending, Outcome, Stop, Verdict
+from hookwright.replies import Failed, Failure, Judged, Reply, Spent, TimedOut
+from hookwright.samples import sample
+from hookwright.sources import Scope, Source
+from hookwright.wire import encode_event
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly
 from support import event
 
@@ -96,7 +96,7 @@ def test_one_request_without_tools_and_without_thinking(api: Api) -> None:
     (request,) = server.requests
     assert "tools" not in request.body
     assert request.body.get("stream") is not True
-    assert request.headers["x-detent-purpose"] == "prompt-hook"
+    assert request.headers["x-hookwright-purpose"] == "prompt-hook"
     if api is messages_api:
         assert request.body["thinking"] == {"type": "disabled"}
         assert request.body["output_config"]["format"]["schema"] == SCHEMA
@@ -431,7 +431,7 @@ def test_prompt_hooks_run_on_the_events_that_support_them(name: str, tmp_path: P
     script = parse_script({"routes": [{"name": "p", "match": ".", "turns": [[{"text": '{"ok": true}'}]]}]})
     hooks = Hooks()
     hooks.add(name, PromptHandler(source=Source(Scope.PROGRAM), prompt="fine?"))
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "DETENT_MANAGED_SETTINGS": str(tmp_path / "none")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HOOKWRIGHT_MANAGED_SETTINGS": str(tmp_path / "none")}
 
     async def main() -> Outcome:
         powers = Powers(model=Recording(script), messages=list)

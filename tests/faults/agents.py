@@ -10,14 +10,14 @@ import sys
 import time
 from typing import Any
 
-from detent.agent.transcript import load
-from detent.agent.transcript.reader import closed
+from hookwright.agent.transcript import load
+from hookwright.agent.transcript.reader import closed
 from faults.hosts import survivors
 from faults.leftovers import MARK, describe
 from faults.network import TESTS, endpoint
 from faults.world import World, command
 
-DETENT = [sys.executable, "-m", "detent.cli"]
+HOOKWRIGHT = [sys.executable, "-m", "hookwright.cli"]
 _BASH = [{"tool": "Bash", "input": {"command": "sleep 60 & sleep 0.05; echo hi"}}]
 #: Hooks at every moment of a turn; some are slow, some never end, some leave things behind.
 _HOOKS = {
@@ -31,10 +31,10 @@ _HOOKS = {
 
 
 def start_agent(world: World, *args: str, **env: str) -> subprocess.Popen[str]:
-    """Start `detent run` in the row's folders."""
+    """Start `hookwright run` in the row's folders."""
     inherited = {**world.env, "PYTHONPATH": str(TESTS), MARK: world.mark, **env}
     return subprocess.Popen(
-        [*DETENT, "run", "-p", *args],
+        [*HOOKWRIGHT, "run", "-p", *args],
         cwd=world.project,
         env=inherited,
         stdin=subprocess.DEVNULL,

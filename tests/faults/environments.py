@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from detent.outcome import Deny
-from detent.session import HookSession, open_session
-from detent.wiring import Places
+from hookwright.outcome import Deny
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Places
 from faults.hostile import DENY, NONE, SHORT, answer, says
 from faults.limits import at_most, mount
 from faults.world import NEXT, SIBLING, World, codes, command, word
@@ -211,7 +211,7 @@ async def no_home(world: World) -> None:
     a_file = world.folder / "file"
     a_file.write_text("")
     for place in (world.folder / "missing" / "home", read_only, a_file):
-        env = {**world.env, "HOME": str(place), "DETENT_STATE_DIR": str(place / "state")}
+        env = {**world.env, "HOME": str(place), "HOOKWRIGHT_STATE_DIR": str(place / "state")}
         start = {"SessionStart": [{"hooks": [command("echo hello")]}]}
         settings = {"hooks": {"PreToolUse": [{"hooks": [command(SIBLING)]}], **start}}
         places = Places(project=str(world.project), env=env, settings=(json.dumps(settings),))

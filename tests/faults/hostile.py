@@ -1,6 +1,6 @@
 """The literal table of hostile hooks: one PreToolUse event, one command, one right decision.
 
-Nothing here knows an engine, so the same table runs on Detent and on its peers. `PYTHON` in a command stands for an
+Nothing here knows an engine, so the same table runs on Hookwright and on its peers. `PYTHON` in a command stands for an
 interpreter; a command runs in a shell, in a folder of its own.
 """
 

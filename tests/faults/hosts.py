@@ -16,8 +16,8 @@ from collections.abc import Coroutine, Generator
 from pathlib import Path
 from typing import Any
 
-from detent.config.truststore import TrustStore
-from detent.session import HookSession
+from hookwright.config.truststore import TrustStore
+from hookwright.session import HookSession
 from faults.leftovers import describe
 from faults.network import TESTS, endpoint
 from faults.world import SIBLING, World, command

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 #: Every process of a row carries this variable, with a value of its own.
-MARK = "DETENT_FAULT"
+MARK = "HOOKWRIGHT_FAULT"
 
 
 class State(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ def describe(pid: int) -> str:
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return "gone"
-    run = next((entry.decode() for entry in environment if entry.startswith(b"DETENT_RUN=")), "no run")
+    run = next((entry.decode() for entry in environment if entry.startswith(b"HOOKWRIGHT_RUN=")), "no run")
     return f"{words}, state {stat[0]}, parent {stat[1]}, group {stat[2]}, {run}"
 
 

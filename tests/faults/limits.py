@@ -41,7 +41,7 @@ def at_most(more: int) -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_NPROC, before)
         return
     # The limit of a user does not bind root; a control group does.
-    group = _pids_group() / f"detent-faults-{os.getpid()}"
+    group = _pids_group() / f"hookwright-faults-{os.getpid()}"
     try:
         group.mkdir()
     except OSError as error:
@@ -96,4 +96,4 @@ def own_mounts(argv: list[str]) -> list[str]:
 
 def temporary() -> tempfile.TemporaryDirectory[str]:
     """Make a folder for one row."""
-    return tempfile.TemporaryDirectory(prefix="detent-fault-", ignore_cleanup_errors=True)
+    return tempfile.TemporaryDirectory(prefix="hookwright-fault-", ignore_cleanup_errors=True)

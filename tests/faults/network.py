@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from detent.mcp_servers import McpServers, StdioServer
-from detent.wiring import Powers
+from hookwright.mcp_servers import McpServers, StdioServer
+from hookwright.wiring import Powers
 from faults.hostile import DENY, LONG, NONE, SHORT
 from faults.world import SIBLING, World, codes, command, word
 
@@ -184,6 +184,6 @@ async def run_model(world: World, answer: Answer) -> None:
 
 
 async def _import_sdk() -> None:
-    from detent.models import anthropic
+    from hookwright.models import anthropic
 
     anthropic.load()

@@ -12,11 +12,11 @@ import os
 import sys
 from pathlib import Path
 
-import detent.journal
-from detent.config.truststore import Record, TrustStore
-from detent.samples import sample
-from detent.session import open_session
-from detent.wiring import Places
+import hookwright.journal
+from hookwright.config.truststore import Record, TrustStore
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 from faults.hostile import answer, says
 from faults.leftovers import MARK
 from faults.world import command
@@ -34,13 +34,13 @@ HOOKS = {
 
 async def main(folder: Path, mark: str, events: int) -> None:
     """Fire one event after the other."""
-    detent.journal.ROTATE_AT = ROTATE_AT
+    hookwright.journal.ROTATE_AT = ROTATE_AT
     groups = [{"matcher": tool, "hooks": hooks} for tool, hooks in HOOKS.items()]
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder / "home"),
         MARK: mark,
-        "DETENT_STATE_DIR": str(folder / "state"),
+        "HOOKWRIGHT_STATE_DIR": str(folder / "state"),
     }
     places = Places(project=str(folder / "project"), env=env, settings=(json.dumps({"hooks": {"PreToolUse": groups}}),))
     store = TrustStore(str(folder / "state" / "trust.json"))

@@ -13,11 +13,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from detent.events import Event
-from detent.outcome import Allow, Ask, Block, Deny, Outcome
-from detent.samples import sample
-from detent.session import HookSession, open_session
-from detent.wiring import Places, Powers
+from hookwright.events import Event
+from hookwright.outcome import Allow, Ask, Block, Deny, Outcome
+from hookwright.samples import sample
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Places, Powers
 from faults.hostile import ALLOW, DENY, NONE, answer, says
 from faults.leftovers import MARK, State, forget_peak, leftovers, marked, peak, resident, state
 
@@ -66,8 +66,8 @@ class World:
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "TMPDIR": str(self.temporary),
-            "DETENT_STATE_DIR": str(self.state),
-            "DETENT_MANAGED_SETTINGS": str(self.folder / "none"),
+            "HOOKWRIGHT_STATE_DIR": str(self.state),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(self.folder / "none"),
             MARK: self.mark,
         }
 

@@ -134,7 +134,7 @@ def guided(name: str, runs: int, seed: int) -> int:
     """Let atheris lead the inputs by what they reach."""
     import atheris
 
-    with atheris.instrument_imports(include=["detent"]):
+    with atheris.instrument_imports(include=["hookwright"]):
         watch = Watch(name)
     from fuzz.mutate import WORDS
     from fuzz.targets import TARGETS

@@ -12,30 +12,30 @@ from typing import Any
 
 import msgspec
 
-from detent.agent.transcript.lines import read_line
-from detent.agent.transcript.reader import closed, conversation, pending
-from detent.aggregate import aggregate
-from detent.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, parse_rule
-from detent.config.files import MAX_BYTES
-from detent.config.frontmatter import InvalidYaml, parse_yaml
-from detent.config.jsonfile import Broken, parse_json
-from detent.config.parse import parse_hooks
-from detent.config.settings import declare, merge
-from detent.errors import InvalidEvent
-from detent.events import CATALOGUE, Event, Exit2, Plain
-from detent.executors._httpguard import Target as UrlTarget
-from detent.executors._httpguard import allows, parse_url
-from detent.handlers import CommandHandler, OnFailure
-from detent.hookset import HookSet
-from detent.interpret import interpret
-from detent.journal import short
-from detent.matchers import MatchNothing, compile_matcher
-from detent.outcome import Allow, Block, Deny, Run, Timing, Verdict, strictness
-from detent.replies import Answered, Exited
-from detent.samples import sample
-from detent.shell import analyse_bash
-from detent.sources import Scope, Source
-from detent.wire import decode_event, encode_event, payload
+from hookwright.agent.transcript.lines import read_line
+from hookwright.agent.transcript.reader import closed, conversation, pending
+from hookwright.aggregate import aggregate
+from hookwright.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, parse_rule
+from hookwright.config.files import MAX_BYTES
+from hookwright.config.frontmatter import InvalidYaml, parse_yaml
+from hookwright.config.jsonfile import Broken, parse_json
+from hookwright.config.parse import parse_hooks
+from hookwright.config.settings import declare, merge
+from hookwright.errors import InvalidEvent
+from hookwright.events import CATALOGUE, Event, Exit2, Plain
+from hookwright.executors._httpguard import Target as UrlTarget
+from hookwright.executors._httpguard import allows, parse_url
+from hookwright.handlers import CommandHandler, OnFailure
+from hookwright.hookset import HookSet
+from hookwright.interpret import interpret
+from hookwright.journal import short
+from hookwright.matchers import MatchNothing, compile_matcher
+from hookwright.outcome import Allow, Block, Deny, Run, Timing, Verdict, strictness
+from hookwright.replies import Answered, Exited
+from hookwright.samples import sample
+from hookwright.shell import analyse_bash
+from hookwright.sources import Scope, Source
+from hookwright.wire import decode_event, encode_event, payload
 
 WHERE = Where(cwd="/w", home="/home/u", anchor="/w")
 _NAMES = sorted(CATALOGUE)

@@ -10,9 +10,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from detent.config.locations import Surroundings
-from detent.lint import Finding, Options, Sample, Wanted, gather, lint, read_target
-from detent.lint.running import run_hooks, without_doubles
+from hookwright.config.locations import Surroundings
+from hookwright.lint import Finding, Options, Sample, Wanted, gather, lint, read_target
+from hookwright.lint.running import run_hooks, without_doubles
 
 #: Programs that hooks name; tests must not depend on what a machine has installed.
 PROGRAMS = [
@@ -64,7 +64,7 @@ def write(sample: Sample, root: Path) -> Path:
 @cache
 def programs() -> str:
     """Make a folder of programs that are there and never run, for the PATH; real ones come first."""
-    folder = tempfile.mkdtemp(prefix="detent-programs-")
+    folder = tempfile.mkdtemp(prefix="hookwright-programs-")
     atexit.register(shutil.rmtree, folder)
     for name in PROGRAMS:
         path = Path(folder, name)
@@ -76,7 +76,7 @@ def programs() -> str:
 def check(root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = (".",)) -> list[Finding]:
     """Check a project on disk."""
     home.mkdir(exist_ok=True)
-    env = {"PATH": programs(), "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    env = {"PATH": programs(), "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     around = Surroundings.here(env, str(home), str(root))
     subject = gather(Wanted(paths=paths), Options(env=env, target=read_target(target)), around)
     return lint(subject)
@@ -93,7 +93,7 @@ def line_of(sample: Sample) -> tuple[str, int]:
 def check_running(root: Path, home: Path) -> list[Finding]:
     """Check a project on disk and fire samples at its hooks, as `--run --trust` does."""
     home.mkdir(exist_ok=True)
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "DETENT_MANAGED_SETTINGS": str(home / "none")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     subject = gather(Wanted(paths=(".",)), Options(env=env), Surroundings.here(env, str(home), str(root)))
     ran = asyncio.run(run_hooks(subject, lambda _: True, lambda _: None))
     return lint(subject, None, without_doubles(ran, lint(subject), subject))

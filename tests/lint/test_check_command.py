@@ -1,4 +1,4 @@
-"""`detent check` and `detent rules` as a user starts them."""
+"""`hookwright check` and `hookwright rules` as a user starts them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from projects import line_of, write
 
 from command_line import Shell
-from detent.cli import main
-from detent.lint import RULES
-from detent.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, python, script, settings
-from detent.lint.model import Sample
+from hookwright.cli import main
+from hookwright.lint import RULES
+from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, python, script, settings
+from hookwright.lint.model import Sample
 
 EXIT_1 = RULES["HK401"].bad
 GUARD = RULES["HK807"].bad
@@ -171,9 +171,9 @@ def test_managed_settings_and_enabled_plugins_are_read_with_all(shell: Shell, tm
     managed = tmp_path / "managed.json"
     managed.write_text(settings({"Stop": [group(command("x", timeout=5000))]}))
     write(Sample({SETTINGS: json.dumps({"enabledPlugins": {"tools@market": True}})}), shell.home)
-    found = ids(shell("check", "--json", "--all", DETENT_MANAGED_SETTINGS=str(managed)))
+    found = ids(shell("check", "--json", "--all", HOOKWRIGHT_MANAGED_SETTINGS=str(managed)))
     assert {"HK313", "HK107"} <= found
-    assert not {"HK313", "HK107"} & ids(shell("check", "--json", "--user", DETENT_MANAGED_SETTINGS=str(managed)))
+    assert not {"HK313", "HK107"} & ids(shell("check", "--json", "--user", HOOKWRIGHT_MANAGED_SETTINGS=str(managed)))
 
 
 def test_a_settings_file_a_plugin_and_a_skill_can_be_named(shell: Shell) -> None:
@@ -207,18 +207,18 @@ def test_a_comment_with_a_reason_suppresses_and_one_without_is_a_finding(shell: 
     body = EXIT_1.files[HOOKS + "guard.sh"]
     path = shell.project / HOOKS / "guard.sh"
     write(EXIT_1, shell.project)
-    path.write_text(body.replace("exit 1", "exit 1 # detent: ignore HK401 -- a wrapper turns 1 into 2"))
+    path.write_text(body.replace("exit 1", "exit 1 # hookwright: ignore HK401 -- a wrapper turns 1 into 2"))
     assert not {"HK401", "HK001", "HK002"} & ids(shell("check", "--json"))
-    path.write_text(body.replace("  exit 1", "  # detent: ignore HK401 -- a wrapper turns 1 into 2\n  exit 1"))
+    path.write_text(body.replace("  exit 1", "  # hookwright: ignore HK401 -- a wrapper turns 1 into 2\n  exit 1"))
     assert not {"HK401", "HK001", "HK002"} & ids(shell("check", "--json"))
-    path.write_text(body.replace("exit 1", "exit 1 # detent: ignore HK401"))
+    path.write_text(body.replace("exit 1", "exit 1 # hookwright: ignore HK401"))
     assert {"HK401", "HK001"} <= ids(shell("check", "--json"))
 
 
-def test_an_entry_of_detent_json_suppresses_in_settings(shell: Shell) -> None:
+def test_an_entry_of_hookwright_json_suppresses_in_settings(shell: Shell) -> None:
     write(GUARD, shell.project)
     entry = {"id": "HK806", "path": ".claude/settings.json", "pointer": "hooks.PreToolUse[0]", "reason": "a sandbox"}
-    file = shell.project / ".claude" / "detent.json"
+    file = shell.project / ".claude" / "hookwright.json"
     file.write_text(json.dumps({"ignore": [entry]}))
     assert not {"HK806", "HK001", "HK002"} & ids(shell("check", "--json"))
     file.write_text(json.dumps({"ignore": [{**entry, "reason": ""}]}))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from projects import check
 
-from detent.diagnostics import Severity
+from hookwright.diagnostics import Severity
 
 CLEAN = sorted((Path(__file__).parent / "clean").iterdir())
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from detent.lint.guards import answers, decision, exits, program_refusals
-from detent.lint.programs import jq
-from detent.lint.programs.blocks import points
-from detent.lint.programs.ir import Branch, Call, Eat, Hole, Kind, Object, Program, Say, Stream, Text, text
-from detent.lint.programs.ir import Test as Asked
-from detent.lint.programs.javascript import read_javascript
-from detent.lint.programs.python import read_python
-from detent.lint.programs.shell import read_shell
-from detent.lint.programs.template import NotJson, Several, plain, read_template
+from hookwright.lint.guards import answers, decision, exits, program_refusals
+from hookwright.lint.programs import jq
+from hookwright.lint.programs.blocks import points
+from hookwright.lint.programs.ir import Branch, Call, Eat, Hole, Kind, Object, Program, Say, Stream, Text, text
+from hookwright.lint.programs.ir import Test as Asked
+from hookwright.lint.programs.javascript import read_javascript
+from hookwright.lint.programs.python import read_python
+from hookwright.lint.programs.shell import read_shell
+from hookwright.lint.programs.template import NotJson, Several, plain, read_template
 
 READERS = {"sh": read_shell, "py": read_python, "js": read_javascript}
 

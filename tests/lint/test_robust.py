@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from projects import check, write
 
-from detent.events import CATALOGUE
-from detent.lint import RULES
-from detent.lint.catalogue.samples import HOOKS, SETTINGS, bash, script
-from detent.lint.model import Sample
+from hookwright.events import CATALOGUE
+from hookwright.lint import RULES
+from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, script
+from hookwright.lint.model import Sample
 
 SCRIPTS = {
     Path(name).suffix: [

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from detent.lint import RULES
+from hookwright.lint import RULES
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

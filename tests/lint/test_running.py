@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from projects import check_running, line_of, write
 
-from detent.lint import RULES, Rule
-from detent.lint.catalogue.samples import bash, conf, group, python, script
+from hookwright.lint import RULES, Rule
+from hookwright.lint.catalogue.samples import bash, conf, group, python, script
 
 RUNNING = [rule for rule in RULES.values() if rule.bad.trust]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from projects import check, line_of, write
 
-from detent.lint import RULES, Rule
+from hookwright.lint import RULES, Rule
 
 #: HK810 needs a trust store; it is tried with the command itself.
 STATIC = [rule for rule in RULES.values() if not rule.bad.trust and rule.id != "HK810"]

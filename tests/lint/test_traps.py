@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from projects import check, write
 
-from detent.diagnostics import Severity
-from detent.lint import Finding
-from detent.lint.catalogue.samples import (
+from hookwright.diagnostics import Severity
+from hookwright.lint import Finding
+from hookwright.lint.catalogue.samples import (
     HOOKS,
     SETTINGS,
     bash,
@@ -22,7 +22,7 @@ from detent.lint.catalogue.samples import (
     script,
     settings,
 )
-from detent.lint.model import Sample
+from hookwright.lint.model import Sample
 
 READ = "command=$(jq -r '.tool_input.command')\n"
 
@@ -232,7 +232,7 @@ def two(first: str, second: str) -> Sample:
 def test_two_rewriters_of_the_same_calls_are_found_and_both_outcomes_told(tmp_path: Path) -> None:
     what = found_in(two("Bash", "Bash|Edit"), tmp_path)["HK631"].what
     assert "Claude Code the one that finishes last wins" in what
-    assert "Detent the later one here (D1)" in what
+    assert "Hookwright the later one here (D1)" in what
 
 
 def test_two_rewriters_of_different_calls_are_left_alone(tmp_path: Path) -> None:
@@ -248,21 +248,21 @@ def test_a_rewrite_that_drops_fields_is_found(tmp_path: Path) -> None:
     assert "`timeout`" in found["HK514"].what
 
 
-# ── where Detent decides otherwise, both are told ───────────────────────────
+# ── where Hookwright decides otherwise, both are told ───────────────────────────
 
 
 def test_both_outcomes_are_told_where_they_differ(tmp_path: Path) -> None:
     flat = found_in(conf({"PreToolUse": [{"type": "command", "command": "x"}]}), tmp_path / "a")["HK103"].what
     assert "Claude Code leaves out the whole file" in flat
-    assert "Detent only the entry (D2)" in flat
+    assert "Hookwright only the entry (D2)" in flat
     lifted = found_in(conf({"Stop": [{"command": "x"}]}), tmp_path / "c")["HK103"]
     assert lifted.severity is Severity.ERROR
     assert "Claude Code drops it" in lifted.what
-    assert "Detent takes it" in lifted.what
+    assert "Hookwright takes it" in lifted.what
     request = script("guard.sh", bash("echo 'Blocked.' >&2\nexit 2\n"), event="PermissionRequest")
     what = found_in(request, tmp_path / "b")["HK601"].what
     assert "Claude Code ignores exit 2" in what
-    assert "Detent denies (D11)" in what
+    assert "Hookwright denies (D11)" in what
 
 
 # ── hostile names ───────────────────────────────────────────────────────────

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from detent.executors.prompt import SCHEMA
-from detent.model import Request, Response, Tool
-from detent.models import anthropic, from_environment, openai
-from detent.models._system_role import SystemRole
+from hookwright.executors.prompt import SCHEMA
+from hookwright.model import Request, Response, Tool
+from hookwright.models import anthropic, from_environment, openai
+from hookwright.models._system_role import SystemRole
 from servers import Server, chat_api, fail, messages_api, say
 
 USER = {"role": "user", "content": "hi"}

@@ -11,10 +11,10 @@ import anthropic
 import openai
 import pytest
 
-from detent.model import ApiError, Delta, Model, Request, Response, TextDelta, Tool, ToolUseDelta, Usage
-from detent.models import from_environment
-from detent.models.anthropic import AnthropicModel
-from detent.models.openai import OpenAIModel
+from hookwright.model import ApiError, Delta, Model, Request, Response, TextDelta, Tool, ToolUseDelta, Usage
+from hookwright.models import from_environment
+from hookwright.models.anthropic import AnthropicModel
+from hookwright.models.openai import OpenAIModel
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly, torn
 
 Api = Callable[..., AbstractContextManager[Server]]
@@ -231,9 +231,9 @@ def test_a_request_may_name_its_model_and_its_purpose(api: Api) -> None:
         ask(server, Request(messages=HELLO.messages, model="other-model", purpose="prompt-hook"))
         ask(server)
     named, plain = server.requests
-    assert (named.body["model"], named.headers["x-detent-purpose"]) == ("other-model", "prompt-hook")
+    assert (named.body["model"], named.headers["x-hookwright-purpose"]) == ("other-model", "prompt-hook")
     assert plain.body["model"] in server.env.values()
-    assert "x-detent-purpose" not in plain.headers
+    assert "x-hookwright-purpose" not in plain.headers
 
 
 @both

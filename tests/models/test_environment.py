@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from detent.model import ApiError, Request
-from detent.models import from_environment, prefetch
-from detent.models._limits import api_timeout
-from detent.models.anthropic import DEFAULT_MODEL, AnthropicModel
-from detent.models.openai import OpenAIModel
-from detent.models.scripted import NO_MODEL, ScriptedModel
+from hookwright.model import ApiError, Request
+from hookwright.models import from_environment, prefetch
+from hookwright.models._limits import api_timeout
+from hookwright.models.anthropic import DEFAULT_MODEL, AnthropicModel
+from hookwright.models.openai import OpenAIModel
+from hookwright.models.scripted import NO_MODEL, ScriptedModel
 
 KEY = {"ANTHROPIC_API_KEY": "k"}
 
@@ -71,25 +71,25 @@ def loaded(code: str) -> set[str]:
 
 
 def test_choosing_a_model_loads_no_sdk() -> None:
-    code = "from detent.models import *; import detent.models as m; m.from_environment({'ANTHROPIC_API_KEY': 'k'})"
-    executors = "import detent.executors.prompt, detent.executors.agent"
+    code = "from hookwright.models import *; import hookwright.models as m; m.from_environment({'ANTHROPIC_API_KEY': 'k'})"
+    executors = "import hookwright.executors.prompt, hookwright.executors.agent"
     assert loaded(f"{code}; m.from_environment({{'OPENAI_API_KEY': 'k'}}); {executors}") == set()
 
 
 def test_prefetch_loads_the_sdk_that_will_be_used() -> None:
-    assert loaded("from detent.models import prefetch; prefetch({'OPENAI_API_KEY': 'k'}).join()") == {"openai"}
+    assert loaded("from hookwright.models import prefetch; prefetch({'OPENAI_API_KEY': 'k'}).join()") == {"openai"}
     assert prefetch({}) is None
 
 
 def test_a_missing_sdk_is_told_with_the_extra() -> None:
     code = (
         "import sys, asyncio; sys.modules['anthropic'] = None\n"
-        "from detent.model import Request; from detent.models import from_environment, prefetch\n"
+        "from hookwright.model import Request; from hookwright.models import from_environment, prefetch\n"
         "env = {'ANTHROPIC_API_KEY': 'k'}; prefetch(env).join()\n"
         "asyncio.run(from_environment(env).complete(Request(messages=[])))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.rstrip().endswith("pip install 'detent[anthropic]'")
+    assert done.stderr.rstrip().endswith("pip install 'hookwright[anthropic]'")
 
 
 @pytest.mark.parametrize(

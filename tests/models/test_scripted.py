@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from detent.errors import ConfigError
-from detent.model import ApiError, Delta, Request, Response, TextDelta, Tool, ToolUseDelta
-from detent.models.script import load_script, parse_script
-from detent.models.scripted import ScriptedModel
+from hookwright.errors import ConfigError
+from hookwright.model import ApiError, Delta, Request, Response, TextDelta, Tool, ToolUseDelta
+from hookwright.models.script import load_script, parse_script
+from hookwright.models.scripted import ScriptedModel
 
 BASH = Tool("Bash", "Run a command", {"type": "object"})
 

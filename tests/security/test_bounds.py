@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from detent.conditions import Reading, Where, parse_rule
-from detent.config.scripts import Reach, named_files
-from detent.executors import _httpclient
-from detent.handlers import CommandHandler
-from detent.matchers import compile_matcher
-from detent.outcome import Deny, Outcome
-from detent.session import open_session
-from detent.sources import Scope, Source
-from detent.wiring import Places
+from hookwright.conditions import Reading, Where, parse_rule
+from hookwright.config.scripts import Reach, named_files
+from hookwright.executors import _httpclient
+from hookwright.handlers import CommandHandler
+from hookwright.matchers import compile_matcher
+from hookwright.outcome import Deny, Outcome
+from hookwright.session import open_session
+from hookwright.sources import Scope, Source
+from hookwright.wiring import Places
 from support import event, hooks_for
 
 WHERE = Where(cwd="/w", home="/h", anchor="/w")
@@ -136,7 +136,7 @@ METADATA = (
 
 def fire(folder: Path, handler: dict[str, Any], scope: str) -> Outcome:
     text = hooks_for("PreToolUse", handler)
-    env = {"HOME": str(folder / "home"), "DETENT_MANAGED_SETTINGS": str(folder / "none"), "DETENT_TRUST": "1"}
+    env = {"HOME": str(folder / "home"), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none"), "HOOKWRIGHT_TRUST": "1"}
     where = folder / ("project" if scope == "project" else "home") / ".claude" / "settings.json"
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(json.dumps(text))

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from detent.config.review import accept, review
-from detent.events import Event
-from detent.outcome import Allow, Deny, NoOpinion, Outcome
-from detent.session import HookSession, open_session
-from detent.wiring import Places
+from hookwright.config.review import accept, review
+from hookwright.events import Event
+from hookwright.outcome import Allow, Deny, NoOpinion, Outcome
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Places
 from support import event, script
 from worlds import World
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from agent.runs import Place, bash
 from command_line import Shell
-from detent.agent.debuglog import DebugLog
-from detent.agent.transcript.paths import InvalidSession, session_path, subagent_path
-from detent.config.trust import TrustPolicy
-from detent.events import CATALOGUE, Event
-from detent.executors.command import env_file_path
-from detent.outcome import Deny, Outcome
-from detent.samples import sample
-from detent.session import open_session
-from detent.wire import encode
-from detent.wiring import Places
+from hookwright.agent.debuglog import DebugLog
+from hookwright.agent.transcript.paths import InvalidSession, session_path, subagent_path
+from hookwright.config.trust import TrustPolicy
+from hookwright.events import CATALOGUE, Event
+from hookwright.executors.command import env_file_path
+from hookwright.outcome import Deny, Outcome
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wire import encode
+from hookwright.wiring import Places
 from support import event, hooks_for, script, settings
 from worlds import World, labels
 
@@ -116,7 +116,7 @@ def test_a_reason_cannot_forge_a_line_of_the_journal_or_the_transcript(tmp_path:
         {"turns": [[bash("echo x")], [{"text": "end"}]]}, "--allowedTools", "Bash", "--debug-file", str(debug)
     )
     assert ran.code == 0
-    journal = (place.home / ".local" / "state" / "detent" / "journal.jsonl").read_bytes()
+    journal = (place.home / ".local" / "state" / "hookwright" / "journal.jsonl").read_bytes()
     records = [json.loads(line) for line in journal.split(b"\n") if line]
     assert "allow" not in [record["decision"] for record in records if record["event"] == "PreToolUse"]
     assert all(line.get("kind") != "event" for line in place.transcript())

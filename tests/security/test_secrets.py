@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash
-from detent.config.truststore import Record, TrustStore
-from detent.outcome import Outcome
-from detent.session import open_session
-from detent.wiring import Places
+from hookwright.config.truststore import Record, TrustStore
+from hookwright.outcome import Outcome
+from hookwright.session import open_session
+from hookwright.wiring import Places
 from http_server import Server, answer
 from support import event, hooks_for
 
@@ -68,7 +68,7 @@ def test_inputs_outputs_and_prompts_are_not_in_the_journal(tmp_path: Path) -> No
         {"turns": [[bash(f"echo {SECRET}-input")], [{"text": f"{SECRET}-text"}]]}, *ALLOW, prompt=f"{SECRET}-prompt"
     )
     assert ran.code == 0
-    journal = (place.home / ".local" / "state" / "detent" / "journal.jsonl").read_text()
+    journal = (place.home / ".local" / "state" / "hookwright" / "journal.jsonl").read_text()
     assert len(journal.splitlines()) > 4
     assert SECRET not in journal
 
@@ -83,7 +83,7 @@ def test_everything_that_is_kept_is_private(mask: int, tmp_path: Path) -> None:
         place.answer("PreToolUse", {"systemMessage": "x" * 20_000})
         debug = tmp_path / "debug.log"
         place.run({"turns": [[bash("echo x")], [{"text": "end"}]]}, *ALLOW, "--debug-file", str(debug))
-        state = place.home / ".local" / "state" / "detent"
+        state = place.home / ".local" / "state" / "hookwright"
         TrustStore(str(state / "trust.json")).record("/p", [Record("d", "e", "p")])
     finally:
         os.umask(before)

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import DETENT, Shell
-from detent.screen import harmless
+from command_line import HOOKWRIGHT, Shell
+from hookwright.screen import harmless
 from support import hooks_for, settings
 
 #: Moves the cursor, clears the screen, sets the title, writes the clipboard, answers itself, turns text around.
 EVIL = "\x1b[2J\x1b]0;title\x07\x1b]52;c;ZXZpbA==\x07\x1b[6n\x9b31m\r\x08\x7f\x00\u202etxet\u2066\u200b\U000e0041\u2028"
-#: What Detent itself writes on a terminal.
+#: What Hookwright itself writes on a terminal.
 COLOURS = re.compile(r"\x1b\[(?:0|1|2|31|32|33)m")
 INVISIBLE = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 
@@ -30,7 +30,7 @@ def on_a_terminal(shell: Shell, *args: str) -> str:
     ours, theirs = pty.openpty()
     env = {**shell.env, "TERM": "xterm-256color", "COLUMNS": "200"}
     process = subprocess.Popen(
-        [*DETENT, *args], cwd=shell.project, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
+        [*HOOKWRIGHT, *args], cwd=shell.project, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     seen = b""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.agent.permissions.workspace import Workspace
-from detent.config.review import accept, review
+from hookwright.agent.permissions.workspace import Workspace
+from hookwright.config.review import accept, review
 from support import script
 from worlds import World, hook, runnable
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.errors import ConfigError
-from detent.templates.settingsfile import with_hooks
+from hookwright.errors import ConfigError
+from hookwright.templates.settingsfile import with_hooks
 
 GROUP: dict[str, Any] = {"matcher": "Bash", "hooks": [{"type": "command", "command": "new.sh"}]}
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from detent.cases.case import Result
-from detent.cases.read import read_cases
-from detent.cases.run import Runner
-from detent.cli import main as detent
-from detent.config.trust import TrustPolicy
-from detent.sources import Scope
-from detent.templates import Language, load_template, template_names
-from detent.templates.install import install
-from detent.wiring import Places
+from hookwright.cases.case import Result
+from hookwright.cases.read import read_cases
+from hookwright.cases.run import Runner
+from hookwright.cli import main as hookwright
+from hookwright.config.trust import TrustPolicy
+from hookwright.sources import Scope
+from hookwright.templates import Language, load_template, template_names
+from hookwright.templates.install import install
+from hookwright.wiring import Places
 
 NAMES = template_names()
 
@@ -29,7 +29,7 @@ def places(root: Path) -> Places:
     """Give a home and a project with a space in its name."""
     (root / "home").mkdir(exist_ok=True)
     (root / "a project").mkdir(exist_ok=True)
-    env = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), "DETENT_MANAGED_SETTINGS": str(root / "none")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), "HOOKWRIGHT_MANAGED_SETTINGS": str(root / "none")}
     return Places(project=str(root / "a project"), env=env, home=str(root / "home"), trust=TrustPolicy.EVERYTHING)
 
 
@@ -63,8 +63,8 @@ def test_check_finds_nothing_in_a_template(
     where = places(tmp_path)
     install(load_template(name), language, Scope.PROJECT, where.load().locations)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DETENT_MANAGED_SETTINGS", str(tmp_path / "none"))
-    status = detent(["check", str(tmp_path / "a project"), "--json"])
+    monkeypatch.setenv("HOOKWRIGHT_MANAGED_SETTINGS", str(tmp_path / "none"))
+    status = hookwright(["check", str(tmp_path / "a project"), "--json"])
     assert (status, json.loads(capsys.readouterr().out)) == (0, [])
 
 

@@ -1,4 +1,4 @@
-"""A throw-away project with hooks and a scripted model, and `detent chat` in it."""
+"""A throw-away project with hooks and a scripted model, and `hookwright chat` in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Chat:
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "TRACE": str(self.trace),
-            "DETENT_MANAGED_SETTINGS": str(self.home / "none"),
+            "HOOKWRIGHT_MANAGED_SETTINGS": str(self.home / "none"),
         }
 
     def hook(self, event: str, body: str, *, matcher: str | None = None, place: str = "home", **more: Any) -> Path:
@@ -68,7 +68,7 @@ class Chat:
 
     def open(self, *args: str, columns: int = 100, rows: int = 32, **env: str) -> Terminal:
         """Start the chat on a terminal of its own."""
-        argv = [sys.executable, "-m", "detent.cli", "chat", *args]
+        argv = [sys.executable, "-m", "hookwright.cli", "chat", *args]
         path = self.project.parent / "script.json"
         if path.exists():
             argv += ["--script", str(path)]

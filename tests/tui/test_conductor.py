@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from detent.agent.options import AgentOptions
-from detent.agent.session import Question, Reply
-from detent.config import Review, Reviewed
-from detent.mcp_values import Elicitation, Elicited
-from detent.observers import Notice
-from detent.tui.choices import ByRule, reply
-from detent.tui.conductor import Conductor
-from detent.tui.feed import Feed
-from detent.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
-from detent.tui.plan import Plan
+from hookwright.agent.options import AgentOptions
+from hookwright.agent.session import Question, Reply
+from hookwright.config import Review, Reviewed
+from hookwright.mcp_values import Elicitation, Elicited
+from hookwright.observers import Notice
+from hookwright.tui.choices import ByRule, reply
+from hookwright.tui.conductor import Conductor
+from hookwright.tui.feed import Feed
+from hookwright.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
+from hookwright.tui.plan import Plan
 from support import settings
 from tui.chats import Chat, bash, text, write
 
@@ -212,7 +212,7 @@ def test_what_nobody_trusts_does_not_run_and_is_told_in_one_line(chat: Chat) -> 
         host.trusts = lambda item: False
         items = await host.talk("go")
         told = [item.text for item in items if isinstance(item, Remark)]
-        assert told == ["2 items of the project not trusted: off until you trust them in /hooks or with: detent trust"]
+        assert told == ["2 items of the project not trusted: off until you trust them in /hooks or with: hookwright trust"]
         assert isinstance(items[0], Banner)
         assert items[0].hooks == "0 hooks active from 1 file, 2 off (untrusted)"
         assert chat.traced == []

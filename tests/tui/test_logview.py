@@ -11,10 +11,10 @@ from textual.app import App, ComposeResult
 from textual.selection import Selection
 from textual.strip import Strip
 
-from detent.tui.items import Answer, Item, Prompt, Remark
-from detent.tui.logview import LogView
-from detent.tui.paint import Painter, estimate
-from detent.tui.palette import DARK
+from hookwright.tui.items import Answer, Item, Prompt, Remark
+from hookwright.tui.logview import LogView
+from hookwright.tui.paint import Painter, estimate
+from hookwright.tui.palette import DARK
 
 
 class Viewer(App[None]):

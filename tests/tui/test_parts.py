@@ -12,24 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.agent.session import Question, Reply
-from detent.config import load_hooks
-from detent.config.trust import TrustPolicy
-from detent.engine import HookEngine
-from detent.events import CATALOGUE
-from detent.executors.command import CommandExecutor
-from detent.handlers import Kind
-from detent.host import Host
-from detent.tui.activity import Activity
-from detent.tui.choices import Always, ByRule, Once, Refuse, RefuseWithWords, covered, offers, reply, split_rule
-from detent.tui.complete import project_files, ranked, suggestions
-from detent.tui.diffs import input_diff
-from detent.tui.entries import as_json, details, head_counts, listed, row, sample_for, try_out
-from detent.tui.forms import Unfit, fields, value_of
-from detent.tui.history import History
-from detent.tui.markdown import MarkdownPainter, blocks
-from detent.tui.palette import DARK, LIGHT, MONO, wanted_theme
-from detent.tui.rules import same_entry, with_rules
+from hookwright.agent.session import Question, Reply
+from hookwright.config import load_hooks
+from hookwright.config.trust import TrustPolicy
+from hookwright.engine import HookEngine
+from hookwright.events import CATALOGUE
+from hookwright.executors.command import CommandExecutor
+from hookwright.handlers import Kind
+from hookwright.host import Host
+from hookwright.tui.activity import Activity
+from hookwright.tui.choices import Always, ByRule, Once, Refuse, RefuseWithWords, covered, offers, reply, split_rule
+from hookwright.tui.complete import project_files, ranked, suggestions
+from hookwright.tui.diffs import input_diff
+from hookwright.tui.entries import as_json, details, head_counts, listed, row, sample_for, try_out
+from hookwright.tui.forms import Unfit, fields, value_of
+from hookwright.tui.history import History
+from hookwright.tui.markdown import MarkdownPainter, blocks
+from hookwright.tui.palette import DARK, LIGHT, MONO, wanted_theme
+from hookwright.tui.rules import same_entry, with_rules
 from support import script, settings
 
 RULES = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls *"}], "behavior": "allow"}

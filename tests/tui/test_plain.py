@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from detent._version import __version__
+from hookwright._version import __version__
 from tui.chats import Chat, bash, text, write
 from tui.terminal import CTRL_D, Terminal
 
 
 def piped(chat: Chat, *args: str, lines: str = "") -> subprocess.CompletedProcess[str]:
     """Run the chat in a pipe."""
-    argv = [sys.executable, "-m", "detent.cli", "chat", "--script", str(chat.project.parent / "script.json"), *args]
+    argv = [sys.executable, "-m", "hookwright.cli", "chat", "--script", str(chat.project.parent / "script.json"), *args]
     return subprocess.run(
         argv, cwd=chat.project, env=chat.env, input=lines, capture_output=True, text=True, check=False, timeout=60
     )
@@ -29,7 +29,7 @@ def test_a_pipe_gets_words_in_order_and_no_sequence(chat: Chat) -> None:
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
     lines = [line for line in done.stdout.splitlines() if line]
-    assert lines[:2] == [f"Detent {__version__}, model scripted, in {chat.project}", "2 hooks active from 1 file"]
+    assert lines[:2] == [f"Hookwright {__version__}, model scripted, in {chat.project}", "2 hooks active from 1 file"]
     told = [line.partition(" · ")[0] for line in lines[2:]]
     assert told[:8] == [
         "You: first",
@@ -112,7 +112,7 @@ def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
 
 
 WITHOUT = (
-    "import sys; sys.modules['textual'] = None; from detent.cli import main; sys.exit(main(['chat', *sys.argv[1:]]))"
+    "import sys; sys.modules['textual'] = None; from hookwright.cli import main; sys.exit(main(['chat', *sys.argv[1:]]))"
 )
 
 
@@ -125,7 +125,7 @@ def test_without_the_extra_lines_still_work_and_a_screen_says_what_to_install(ch
     assert "Model: In plain words." in done.stdout
     with Terminal(argv, str(chat.project), chat.env, columns=140) as terminal:
         assert terminal.ended() == 1
-        terminal.wait("pip install 'detent[tui]'")
+        terminal.wait("pip install 'hookwright[tui]'")
 
 
 @pytest.mark.req("R-360")

@@ -97,7 +97,7 @@ def test_a_resized_terminal_shows_the_conversation_in_its_new_shape(chat: Chat) 
         terminal.resize(30, 10)
         terminal.wait("╰─")
         terminal.send(PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP, PAGE_UP)
-        terminal.wait("Detent")
+        terminal.wait("Hookwright")
         terminal.send("typed in a small window")
         terminal.until(lambda shown: "typed in a small window" in flat(shown), "typed words")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.handlers import PromptHandler
-from detent.outcome import (
+from hookwright.handlers import PromptHandler
+from hookwright.outcome import (
     Allow,
     Ask,
     Block,
@@ -21,13 +21,13 @@ from detent.outcome import (
     Timing,
     Verdict,
 )
-from detent.replies import Exited
-from detent.screen import harmless
-from detent.sources import Scope, Source
-from detent.tui.firings import firing_lines
-from detent.tui.items import Call, CallState, Firing
-from detent.tui.sequence import allowed
-from detent.tui.words import call_argument, call_head, quiet_line, result_lines, seconds, short_label
+from hookwright.replies import Exited
+from hookwright.screen import harmless
+from hookwright.sources import Scope, Source
+from hookwright.tui.firings import firing_lines
+from hookwright.tui.items import Call, CallState, Firing
+from hookwright.tui.sequence import allowed
+from hookwright.tui.words import call_argument, call_head, quiet_line, result_lines, seconds, short_label
 from support import command, event
 
 

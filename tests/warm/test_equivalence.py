@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.replies import Exited, TimedOut
+from hookwright.replies import Exited, TimedOut
 from processes import alive, gone, written
 from support import event
 from warmth import PYTHON, Bench, facts, on, same
@@ -106,7 +106,7 @@ SCRIPTS = {
     "pickles": "import pickle\nclass A: pass\nprint(pickle.loads(pickle.dumps(A())).__class__)",
     "inspects itself": "import inspect\ndef f(): return 1\nprint(inspect.getsource(f), inspect.getfile(f))",
     "is not customised by us": (
-        "import sys; print('sitecustomize' in sys.modules, [m for m in sys.modules if 'detent' in m])"
+        "import sys; print('sitecustomize' in sys.modules, [m for m in sys.modules if 'hookwright' in m])"
     ),
     "runs out of stack": (
         "import sys\ndef f(n): return f(n + 1)\n"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from detent.replies import Backgrounded, Exited, Failed
-from detent.sources import Plugin, Scope, Source
-from detent.warm.stdlib import PRELOADED
+from hookwright.replies import Backgrounded, Exited, Failed
+from hookwright.sources import Plugin, Scope, Source
+from hookwright.warm.stdlib import PRELOADED
 from processes import eventually, gone, python, written
 from support import open_fds
 from warmth import PYTHON, Bench, facts, on, same

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from detent.executors._spawn import Command
-from detent.executors.command import arguments
-from detent.handlers import CommandHandler
-from detent.sources import Scope, Source
-from detent.warm.plan import Plan, Unusual, plan
+from hookwright.executors._spawn import Command
+from hookwright.executors.command import arguments
+from hookwright.handlers import CommandHandler
+from hookwright.sources import Scope, Source
+from hookwright.warm.plan import Plan, Unusual, plan
 from support import script
 
 BIN = str(Path(sys.executable).parent)

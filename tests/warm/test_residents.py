@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from detent.executors.job import Job
-from detent.replies import Exited, Failed, Failure, TimedOut
-from detent.sources import Scope, Source
-from detent.warm import resident, residents
+from hookwright.executors.job import Job
+from hookwright.replies import Exited, Failed, Failure, TimedOut
+from hookwright.sources import Scope, Source
+from hookwright.warm import resident, residents
 from processes import gone, written
 from support import event, open_fds, script
 from warmth import PYTHON, Bench, facts, on
 
 HOOK = """
 import os, sys, time
-from detent.author import context, deny, hook, message
+from hookwright.author import context, deny, hook, message
 
 @hook.pre_tool_use("Bash")
 def guard(event):
@@ -114,7 +114,7 @@ def test_a_command_that_depends_on_the_directory_has_a_worker_for_each(tmp_path:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "hook.py").write_text(
-            f"from detent.author import message, run\nrun(lambda e: message('{folder}'))\n"
+            f"from hookwright.author import message, run\nrun(lambda e: message('{folder}'))\n"
         )
 
     async def work(bench: Bench) -> None:
@@ -129,7 +129,7 @@ def test_a_command_that_depends_on_the_directory_has_a_worker_for_each(tmp_path:
 
 def test_the_worker_is_no_worker_for_what_it_starts(tmp_path: Path) -> None:
     async def work(bench: Bench, job: Callable[..., Job]) -> None:
-        assert facts(await bench.warm(job("exec:sys.exit(str(os.environ.get('DETENT_WORKER')))")))[2] == b"None\n"
+        assert facts(await bench.warm(job("exec:sys.exit(str(os.environ.get('HOOKWRIGHT_WORKER')))")))[2] == b"None\n"
 
     run(tmp_path, work)
 
@@ -214,7 +214,7 @@ def test_nothing_is_shared_between_trust_domains(tmp_path: Path) -> None:
 
 def test_a_hook_that_was_edited_is_started_anew(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("WORD = 'one'\n")
-    source = "import helper\nfrom detent.author import context, hook, run\nrun(lambda e: context(helper.WORD))\n"
+    source = "import helper\nfrom hookwright.author import context, hook, run\nrun(lambda e: context(helper.WORD))\n"
 
     async def work(bench: Bench, job: Callable[..., Job]) -> None:
         assert b'"one"' in facts(await bench.warm(job()))[1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detent.warm.words import split
+from hookwright.warm.words import split
 
 ENV = {
     "HOME": "/home/me",

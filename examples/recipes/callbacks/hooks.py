@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from detent import Allow, Answer, Hooks, PreToolUse
+from hookwright import Allow, Answer, Hooks, PreToolUse
 
 hooks = Hooks()
 

@@ -1,9 +1,0 @@
-"""`python -m detent.cli`."""
-
-from __future__ import annotations
-
-import sys
-
-from detent.cli import main
-
-sys.exit(main())

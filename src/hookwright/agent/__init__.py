@@ -1,0 +1,45 @@
+"""The reference agent: a small, real coding agent with hooks at every point.
+
+    from hookwright.agent import Agent, AgentOptions, open_agent
+
+| file | what it tells |
+|---|---|
+| `loop` | the life of a turn |
+| `tool_call`, `consent` | the life of a tool call, and whether it may run |
+| `submission`, `opening`, `compaction` | the life of a prompt, the beginning of a session, a conversation made short |
+| `session`, `actor`, `dialogue` | what all agents share, one agent at work, one conversation with its transcript |
+| `crew`, `team`, `toolset`, `mcp_tools`, `worktrees` | subagents, teammates, skills, MCP, worktrees |
+| `agent`, `assembly`, `options`, `updates`, `endings` | the library: open an agent, hear of it, read its result |
+| `tools/`, `permissions/`, `transcript/` | tools, rules, files |
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookwright.agent.agent import Agent as Agent
+    from hookwright.agent.agent import open_agent as open_agent
+    from hookwright.agent.endings import Result as Result
+    from hookwright.agent.options import AgentOptions as AgentOptions
+    from hookwright.agent.session import Person as Person
+    from hookwright.agent.session import Question as Question
+    from hookwright.agent.session import Reply as Reply
+
+_WHERE = {
+    "Agent": "hookwright.agent.agent",
+    "AgentOptions": "hookwright.agent.options",
+    "Person": "hookwright.agent.session",
+    "Question": "hookwright.agent.session",
+    "Reply": "hookwright.agent.session",
+    "Result": "hookwright.agent.endings",
+    "open_agent": "hookwright.agent.agent",
+}
+
+
+def __getattr__(name: str) -> Any:
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module 'hookwright.agent' has no attribute {name!r}")
+    return getattr(importlib.import_module(where), name)

@@ -1,0 +1,200 @@
+"""Put a session together: hooks, model, permissions, servers, tools, transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.actor import Actor
+from hookwright.agent.classifier import classifier
+from hookwright.agent.crew import Crew
+from hookwright.agent.dialogue import current_messages
+from hookwright.agent.inbox import TaskNotice
+from hookwright.agent.instructions import Instructions
+from hookwright.agent.late import watch_background
+from hookwright.agent.mcp_tools import configured, offer
+from hookwright.agent.opening import announce_instructions, first_system_prompt
+from hookwright.agent.options import AgentOptions
+from hookwright.agent.permissions import Given, Permissions, SettingsFiles, Workspace
+from hookwright.agent.records import Begun, begin, open_dialogue, remember
+from hookwright.agent.resuming import close_lost_calls
+from hookwright.agent.session import Person, Session
+from hookwright.agent.tasks import task_gate
+from hookwright.agent.team import Team
+from hookwright.agent.tools import Bench, Ended, bench_for
+from hookwright.agent.toolset import Toolset
+from hookwright.agent.transcript import session_folder
+from hookwright.agent.updates import Listener
+from hookwright.agent.verifier import SessionTools
+from hookwright.agent.voice import Voice, resolve
+from hookwright.agent.worktrees import create
+from hookwright.config.locations import Locations, Surroundings, locate
+from hookwright.engine import Options
+from hookwright.events import WorktreeCreate
+from hookwright.mcp_servers import McpServers
+from hookwright.model import Model
+from hookwright.models import from_environment
+from hookwright.observers import Observer
+from hookwright.program import Hooks
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Powers
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """What an agent is made of."""
+
+    session: Session
+    main: Actor
+    crew: Crew
+    toolset: Toolset
+    begun: Begun
+
+
+class Brought(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program brings along besides options."""
+
+    model: Model | None = None
+    hooks: Hooks | None = None
+    person: Person = Person()
+    listeners: Sequence[Listener] = ()
+    observers: Sequence[Observer] = ()
+
+
+async def assemble(options: AgentOptions, brought: Brought, closing: AsyncExitStack) -> Parts:
+    """Open everything; what was opened is closed by `closing`, last first."""
+    located = _located(options)
+    begun = begin(options, located.config_dir)
+    if options.worktree is not None:
+        options = await _in_worktree(options, options.worktree, begun, brought.observers)
+    voice = Voice(brought.model if brought.model is not None else from_environment(options.env))
+    closing.push_async_callback(voice.close)
+    places = options.places()
+    config = configured(options, located.project_dir)
+    servers = await closing.enter_async_context(McpServers(config.servers, env=options.env, cwd=options.cwd))
+    lent = SessionTools()
+    hooks = await closing.enter_async_context(
+        open_session(
+            places,
+            hooks=brought.hooks,
+            powers=Powers(
+                model=voice, servers=servers, messages=current_messages, tools=lent, attended=options.attended
+            ),
+            observers=brought.observers,
+            options=Options(await_rewake=options.one_shot),
+            journal=options.journal,
+            watchdog=options.watchdog,
+        )
+    )
+    session = _session(options, hooks, voice, begun, brought)
+    bench = _bench(session)
+    closing.push_async_callback(bench.shells.aclose)
+    main = _main_actor(session, bench, begun)
+    lent.lender = main
+    crew = Crew(session)
+    for diagnostic in config.diagnostics:
+        session.report(diagnostic)
+    mcp = await offer(session, servers, config.sources) if config.servers else {}
+    toolset = Toolset(session, crew, Team(session, crew), mcp)
+    toolset.equip()
+    session.equip = toolset.equip
+    session.background_tasks = lambda: [*_shell_tasks(bench), *crew.running()]
+    return Parts(session, main, crew, toolset, begun)
+
+
+# ── places ──────────────────────────────────────────────────────────────────
+
+
+def _located(options: AgentOptions) -> Locations:
+    return locate(options.cwd, Surroundings.here(options.env, options.home, None), settings=options.settings)
+
+
+async def _in_worktree(options: AgentOptions, name: str, begun: Begun, observers: Sequence[Observer]) -> AgentOptions:
+    """Make the worktree with the hooks of the directory that we are in; the session then starts in the new one."""
+    async with open_session(options.places(), observers=observers) as hooks:
+        event = WorktreeCreate(session_id=begun.session_id, transcript_path=begun.path, cwd=options.cwd, name=name)
+        path = await create(name, event, hooks.fire, hooks.engine.hooks)
+    return msgspec.structs.replace(options, cwd=path)
+
+
+# ── parts ───────────────────────────────────────────────────────────────────
+
+
+def _session(options: AgentOptions, hooks: HookSession, voice: Voice, begun: Begun, brought: Brought) -> Session:
+    loaded = hooks.loaded
+    model = options.model or loaded.settings.model
+    if model is not None:
+        voice.main_model = resolve(model)
+    permissions = Permissions(
+        Given(
+            declared=loaded.settings.permissions,
+            mode=options.permission_mode,
+            allowed=options.allowed_tools,
+            disallowed=options.disallowed_tools,
+        ),
+        Workspace(
+            root=options.cwd,
+            home=loaded.locations.home,
+            added=options.add_dirs,
+            readable=(session_folder(begun.path),),
+        ),
+        SettingsFiles(loaded.locations.config_dir, loaded.project_dir),
+        classifier(voice, current_messages),
+    )
+    session = Session(options, hooks, voice, permissions, brought.person)
+    session.listeners.extend(brought.listeners)
+    session.id = begun.session_id
+    session.transcript_path = begun.path
+    if not options.safe_mode:
+        session.instructions = Instructions(
+            options.cwd, loaded.project_dir, loaded.locations.config_dir, loaded.locations.home
+        )
+    for diagnostic in (*loaded.diagnostics, *permissions.notices):
+        session.report(diagnostic)
+    permissions.notices.clear()
+    watch_background(session)
+    return session
+
+
+def _main_actor(session: Session, bench: Bench, begun: Begun) -> Actor:
+    if begun.told is not None:
+        remember(session, begun.told)
+    dialogue = open_dialogue(session, begun.told)
+    main = Actor(session, dialogue, bench, system="")
+    main.system = first_system_prompt(session, announce_instructions(session))
+    main.max_turns = session.options.max_turns
+    bench.gate = task_gate(main)
+    if begun.told is not None:
+        main.waiting_calls = close_lost_calls(main, begun.told)
+    return main
+
+
+def _bench(session: Session) -> Bench:
+    env = {**session.options.env, **session.hooks.loaded.settings.env, "CLAUDECODE": "1"}
+    folder = session_folder(session.transcript_path)
+    bench = bench_for(session.cwd, env, folder, session.hooks.env_files, session.report)
+    bench.shells.watchdog = session.hooks.watchdog
+
+    def ended(task: Ended) -> None:
+        status = "killed" if task.killed else "completed" if task.status == 0 else "failed"
+        session.inbox.put(
+            TaskNotice(
+                task_id=task.task.id,
+                status=status,
+                summary=f'Background command "{task.task.description or task.task.command}" {status} '
+                f"(exit code {task.status})",
+                output=task.task.output,
+            )
+        )
+
+    bench.shells.on_end = ended
+    return bench
+
+
+def _shell_tasks(bench: Bench) -> list[dict[str, Any]]:
+    return [
+        {"id": task.id, "type": "shell", "status": "running", "description": task.description, "command": task.command}
+        for task in bench.shells.running()
+    ]

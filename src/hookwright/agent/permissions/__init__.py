@@ -1,0 +1,63 @@
+"""Permissions of the reference agent.
+
+| file | what it knows |
+|---|---|
+| `decide` | `decide(call, mode, rules, hook, workspace) -> Permit, Refuse, AskUser or Classify`, with its laws |
+| `call` | `Call`, what is decided about |
+| `rules` | allow, ask and deny rules with their origins, read with `hookwright.conditions` |
+| `workspace` | the directories of a session, and the files in them that are sensitive |
+| `commands` | commands that only read, or only move files about |
+| `suggest` | `permission_suggestions` of a PermissionRequest |
+| `updates`, `keep` | `updatedPermissions`: read, applied, kept in settings files |
+| `session` | `Permissions`, all of it for one session |
+
+A loop does, after the PreToolUse hooks and on the input that they may have rewritten:
+
+    match permissions.decide(Call.of(tool, arguments, bench.cwd), outcome.decision):
+        Permit    run the tool
+        Refuse    tell the model `text`
+        AskUser   fire PermissionRequest with `suggestions` (without a host, not when `by` is By.HOOK), ask the
+                  person; nobody to ask: tell the model `reason`. A hook's allow must pass `permissions.guard(call)`.
+        Classify  `await permissions.classify(call)`; a Refuse of it fires PermissionDenied
+"""
+
+from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.decide import AskUser, By, Classify, Mode, Permit, Refuse, Verdict, decide, guard
+from hookwright.agent.permissions.keep import SettingsFiles, ensure_ignored
+from hookwright.agent.permissions.rules import Behavior, Origin, Rules, declared_rules, split_rules, spoken_rules
+from hookwright.agent.permissions.session import Classifier, Given, Permissions
+from hookwright.agent.permissions.suggest import suggestions
+from hookwright.agent.permissions.updates import InvalidUpdate, State, applied, read_mode, read_update, read_updates
+from hookwright.agent.permissions.workspace import Workspace
+
+__all__ = [
+    "AskUser",
+    "Behavior",
+    "By",
+    "Call",
+    "Classifier",
+    "Classify",
+    "Given",
+    "InvalidUpdate",
+    "Mode",
+    "Origin",
+    "Permissions",
+    "Permit",
+    "Refuse",
+    "Rules",
+    "SettingsFiles",
+    "State",
+    "Verdict",
+    "Workspace",
+    "applied",
+    "decide",
+    "declared_rules",
+    "ensure_ignored",
+    "guard",
+    "read_mode",
+    "read_update",
+    "read_updates",
+    "split_rules",
+    "spoken_rules",
+    "suggestions",
+]

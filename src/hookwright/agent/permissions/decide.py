@@ -1,0 +1,185 @@
+"""May this call be made? One pure function over the call, the mode, the rules and what a hook said."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.commands import only_moves_files, only_reads
+from hookwright.agent.permissions.rules import Behavior, Listed, Rules
+from hookwright.agent.permissions.suggest import Suggestion, suggestions
+from hookwright.agent.permissions.workspace import SENSITIVE, Workspace
+from hookwright.agent.tools.tool import Effect
+from hookwright.outcome import Allow, Ask, Decision, Deny
+
+
+class Mode(enum.StrEnum):
+    """How much a session does without asking."""
+
+    DEFAULT = "default"
+    PLAN = "plan"
+    ACCEPT_EDITS = "acceptEdits"
+    DONT_ASK = "dontAsk"
+    BYPASS = "bypassPermissions"
+    AUTO = "auto"
+
+
+class By(enum.Enum):
+    """Who asks or refuses."""
+
+    HOOK = "hook"
+    RULE = "rule"
+    MODE = "mode"
+    CLASSIFIER = "classifier"
+
+
+class Permit(msgspec.Struct, frozen=True):
+    """The call may be made."""
+
+    #: For the debug log: which clause permitted it.
+    why: str
+
+
+class Refuse(msgspec.Struct, frozen=True):
+    """The call may not be made; the text goes to the model."""
+
+    text: str
+    by: By
+
+
+class AskUser(msgspec.Struct, frozen=True):
+    """A person must say; with nobody to ask it is a denial, and `reason` is its text."""
+
+    reason: str
+    by: By
+    #: For `permission_suggestions` of a PermissionRequest.
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+class Classify(msgspec.Struct, frozen=True):
+    """The classifier of auto mode must say."""
+
+    call: Call
+
+
+Verdict = Permit | Refuse | AskUser | Classify
+
+
+def decide(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Verdict:
+    """Decide a call, by the first clause that fits.
+
+    1. a deny rule refuses, whatever a hook or the mode says; a hook's deny refuses.
+    2. a hook's ask asks, in every mode.
+    3. an ask rule asks, in every mode, and so does a deny rule that cannot be sure.
+    4. bypassPermissions permits everything else: it means no prompts, not no hooks.
+    5. plan refuses what does more than read.
+    6. a sensitive file (.git/…, .claude/…, shell start files) is changed only under an allow rule that names it.
+    7. a hook's allow permits.
+    8. an allow rule permits; every part of a command needs one.
+    9. what touches the session alone, and reading inside the workspace, is permitted.
+    10. acceptEdits permits edits inside the workspace and commands that only move files about; auto permits the edits.
+    11. everything else: auto lets the classifier say, the other modes ask.
+
+    In dontAsk nobody is asked: whatever would ask is refused with the same words.
+    """
+    verdict = _first(call, mode, rules, hook, workspace)
+    if mode is Mode.DONT_ASK and isinstance(verdict, AskUser):
+        hint = " Nobody is asked in this session." if verdict.by is not By.HOOK else ""
+        return Refuse(verdict.reason + hint, By.MODE)
+    return verdict
+
+
+def guard(call: Call, rules: Rules, workspace: Workspace) -> Refuse | AskUser | None:
+    """Say what deny and ask rules hold against a call; nobody's allow is above them."""
+    where = workspace.where(call.cwd)
+    denied = rules.guard(Behavior.DENY, call.tool, call.input, where)
+    if denied is not None and denied[1] is None:
+        return Refuse(f"Permission to use {call.tool} has been denied by the rule {_shown(denied[0])}.", By.RULE)
+    asked = rules.guard(Behavior.ASK, call.tool, call.input, where)
+    found = asked if asked is not None and asked[1] is None else denied or asked
+    if found is None:
+        return None
+    listed, doubt = found
+    why = f"cannot tell whether it means this call ({doubt})" if doubt is not None else "wants it"
+    text = f"{call.tool} requires approval, because the {listed.behavior.value} rule {_shown(listed)} {why}."
+    return AskUser(text, By.RULE)
+
+
+def _shown(listed: Listed) -> str:
+    return f"{listed.rule.text} ({listed.origin.value})"
+
+
+def _first(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Verdict:
+    held = guard(call, rules, workspace)
+    if isinstance(held, Refuse):
+        return held
+    if isinstance(hook, Deny):
+        return Refuse(hook.reason, By.HOOK)
+    if isinstance(hook, Ask):
+        return AskUser(hook.reason, By.HOOK, suggestions(call, workspace))
+    if held is not None:
+        return held
+    if mode is Mode.BYPASS:
+        return Permit("bypassPermissions")
+    reads = _only_reads(call, workspace)
+    if mode is Mode.PLAN and not reads and call.effect is not Effect.READ:
+        return Refuse(f"Plan mode only reads; {call.tool} is not used until the plan is approved.", By.MODE)
+    where = workspace.where(call.cwd)
+    if call.effect is Effect.EDIT and workspace.sensitive(call.path):
+        if rules.names(SENSITIVE, call.tool, call.input, where):
+            return Permit("allow rule for a sensitive file")
+        return _ask(call, mode, workspace, f"{call.path} is a sensitive file; changing it requires approval.")
+    if isinstance(hook, Allow):
+        return Permit("hook")
+    if rules.allows(call.tool, call.input, where):
+        return Permit("allow rule")
+    if reads:
+        return Permit("only reads")
+    if _is_accepted(call, mode, workspace):
+        return Permit(mode.value)
+    return _ask(call, mode, workspace, _reason(call, workspace))
+
+
+def _ask(call: Call, mode: Mode, workspace: Workspace, reason: str) -> AskUser | Classify:
+    if mode is Mode.AUTO:
+        return Classify(call)
+    return AskUser(reason, By.MODE, suggestions(call, workspace))
+
+
+def _only_reads(call: Call, workspace: Workspace) -> bool:
+    match call.effect:
+        case Effect.SESSION:
+            return True
+        case Effect.READ:
+            return workspace.readable_path(call.path)
+        case Effect.SHELL:
+            command = call.input.get("command")
+            return isinstance(command, str) and only_reads(command, call.cwd, workspace)
+        case _:
+            return False
+
+
+def _is_accepted(call: Call, mode: Mode, workspace: Workspace) -> bool:
+    if mode not in (Mode.ACCEPT_EDITS, Mode.AUTO):
+        return False
+    if call.effect is Effect.EDIT:
+        return workspace.writable(call.path)
+    command = call.input.get("command")
+    moves = call.effect is Effect.SHELL and mode is Mode.ACCEPT_EDITS and isinstance(command, str)
+    return moves and only_moves_files(str(command), call.cwd, workspace)
+
+
+def _reason(call: Call, workspace: Workspace) -> str:
+    match call.effect:
+        case Effect.READ:
+            return f"{call.path} is outside of the working directories; reading it requires approval."
+        case Effect.EDIT if not workspace.writable(call.path):
+            return f"{call.path} is outside of the working directories; changing it requires approval."
+        case Effect.EDIT:
+            return f"Changing {call.path} requires approval."
+        case Effect.SHELL:
+            return "This command requires approval."
+        case _:
+            return f"Using {call.tool} requires approval."

@@ -1,0 +1,161 @@
+"""Permission rules of a session: where each came from, and what they say about a call."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.conditions import InvalidRule, Match, Reading, Rule, Undecided, Where, allowed_by, parse_rule
+from hookwright.config.settings import Permissions as Declared
+from hookwright.diagnostics import Diagnostic
+from hookwright.sources import Scope, Source
+
+
+class Behavior(enum.StrEnum):
+    """What a rule does."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Origin(enum.StrEnum):
+    """Who said a rule, by the names of the protocol."""
+
+    MANAGED = "policySettings"
+    USER = "userSettings"
+    PROJECT = "projectSettings"
+    LOCAL = "localSettings"
+    FLAG = "flagSettings"
+    CLI = "cliArg"
+    SESSION = "session"
+
+
+#: Origins whose rules live in files and are replaced when the files are read again.
+_IN_FILES = {
+    Scope.MANAGED: Origin.MANAGED,
+    Scope.USER: Origin.USER,
+    Scope.PROJECT: Origin.PROJECT,
+    Scope.LOCAL: Origin.LOCAL,
+    Scope.FLAG: Origin.FLAG,
+}
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A rule in its place."""
+
+    behavior: Behavior
+    rule: Rule
+    origin: Origin
+    #: The directory that a leading slash in the rule stands for; empty for the workspace's root.
+    anchor: str = ""
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """All rules of a session; their order says nothing, since deny beats ask and ask beats allow."""
+
+    listed: tuple[Listed, ...] = ()
+
+    def of(self, behavior: Behavior) -> tuple[Listed, ...]:
+        """Give the rules of one kind."""
+        return tuple(listed for listed in self.listed if listed.behavior is behavior)
+
+    def guard(
+        self, behavior: Behavior, tool: str, arguments: Mapping[str, Any], where: Where
+    ) -> tuple[Listed, str | None] | None:
+        """Find a deny or ask rule that means a call; with a reason when it cannot be sure that it does."""
+        reading = Reading.DENY if behavior is Behavior.DENY else Reading.ASK
+        unsure = None
+        for listed in self.of(behavior):
+            answer = listed.rule.match(tool, arguments, _from(where, listed), reading)
+            if isinstance(answer, Match):
+                return listed, None
+            if isinstance(answer, Undecided) and unsure is None:
+                unsure = (listed, answer.reason)
+        return unsure
+
+    def allows(self, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+        """Tell whether the allow rules together are sure of a call."""
+        rules = self.of(Behavior.ALLOW)
+        if isinstance(arguments.get("command"), str):  # several rules may each cover a part of it
+            return isinstance(allowed_by([listed.rule for listed in rules], tool, arguments, where), Match)
+        return any(_matches(listed, tool, arguments, where) for listed in rules)
+
+    def names(self, words: Iterable[str], tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+        """Tell whether an allow rule is sure of a call and has one of these words in it."""
+        known = tuple(words)
+        rules = [listed for listed in self.of(Behavior.ALLOW) if any(word in listed.rule.text for word in known)]
+        return any(_matches(listed, tool, arguments, where) for listed in rules)
+
+    def plus(self, more: Iterable[Listed]) -> Rules:
+        """Add rules; one that is there already stays once."""
+        return Rules(tuple(dict.fromkeys((*self.listed, *more))))
+
+    def without(self, origin: Origin, behavior: Behavior | None = None) -> Rules:
+        """Drop the rules of one origin, of one kind or of all."""
+        kept = (
+            listed
+            for listed in self.listed
+            if listed.origin is not origin or (behavior is not None and listed.behavior is not behavior)
+        )
+        return Rules(tuple(kept))
+
+    def reloaded(self, more: Iterable[Listed]) -> Rules:
+        """Replace what files said; the command line and the session stand."""
+        kept = tuple(listed for listed in self.listed if listed.origin in (Origin.CLI, Origin.SESSION))
+        return Rules(kept).plus(more)
+
+
+def _from(where: Where, listed: Listed) -> Where:
+    return Where(cwd=where.cwd, home=where.home, anchor=listed.anchor or where.anchor)
+
+
+def _matches(listed: Listed, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+    return isinstance(listed.rule.match(tool, arguments, _from(where, listed), Reading.ALLOW), Match)
+
+
+def declared_rules(declared: Declared) -> tuple[tuple[Listed, ...], tuple[Diagnostic, ...]]:
+    """Read the rules of all settings files; one that cannot be read is reported and left out."""
+    found: list[Listed] = []
+    notes: list[Diagnostic] = []
+    for behavior in Behavior:
+        for sourced in getattr(declared, behavior.value):
+            origin = _IN_FILES[sourced.source.scope]
+            listed, problem = _read(sourced.text, behavior, origin, sourced.source)
+            found += [] if listed is None else [listed]
+            notes += [] if problem is None else [problem]
+    return tuple(found), tuple(notes)
+
+
+def spoken_rules(
+    texts: Sequence[str], behavior: Behavior, origin: Origin
+) -> tuple[tuple[Listed, ...], tuple[Diagnostic, ...]]:
+    """Read rules of the command line or of a permission update; one that cannot be read is reported and left out."""
+    pairs = [_read(text, behavior, origin, None) for text in texts]
+    return tuple(listed for listed, _ in pairs if listed), tuple(problem for _, problem in pairs if problem)
+
+
+def _read(
+    text: str, behavior: Behavior, origin: Origin, source: Source | None
+) -> tuple[Listed | None, Diagnostic | None]:
+    try:
+        rule = parse_rule(text)
+    except InvalidRule as error:
+        return None, Diagnostic("invalid-rule", f"permissions.{behavior.value}: {error} The rule is left out.", source)
+    return Listed(behavior, rule, origin, source.anchor if source is not None else ""), None
+
+
+def split_rules(text: str) -> list[str]:
+    """Split a list as command lines have it, at commas and spaces outside of brackets."""
+    out, depth, word = [], 0, ""
+    for char in text:
+        depth += (char == "(") - (char == ")" and depth > 0)
+        if depth == 0 and (char == "," or char.isspace()):
+            out.append(word)
+            word = ""
+        else:
+            word += char
+    return [rule for rule in (*out, word) if rule]

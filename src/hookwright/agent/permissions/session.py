@@ -1,0 +1,141 @@
+"""The permissions of one session: a mode and rules that change while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.decide import AskUser, By, Mode, Permit, Refuse, Verdict, decide, guard
+from hookwright.agent.permissions.keep import SettingsFiles, keep
+from hookwright.agent.permissions.rules import Behavior, Origin, Rules, declared_rules, split_rules, spoken_rules
+from hookwright.agent.permissions.updates import (
+    AddDirectories,
+    InvalidUpdate,
+    SetMode,
+    State,
+    Update,
+    applied,
+    read_mode,
+    read_updates,
+)
+from hookwright.agent.permissions.workspace import Workspace
+from hookwright.config.settings import Permissions as Declared
+from hookwright.diagnostics import Diagnostic
+from hookwright.outcome import Decision
+
+#: Judges a call in auto mode: None when it may be made, else the reason why not. Raises when it cannot say.
+Classifier = Callable[[Call], Awaitable[str | None]]
+
+NO_CLASSIFIER = "Classifier unavailable"
+NO_VERDICT = "Auto mode could not evaluate this action and is blocking it for safety"
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session is told about permissions when it starts."""
+
+    declared: Declared = Declared()
+    #: The mode of the command line; without one the settings' `defaultMode` counts.
+    mode: str | None = None
+    allowed: tuple[str, ...] = ()
+    disallowed: tuple[str, ...] = ()
+
+
+class Permissions:
+    """Decides the calls of a session and takes up changes."""
+
+    def __init__(
+        self, given: Given, workspace: Workspace, files: SettingsFiles, classifier: Classifier | None = None
+    ) -> None:
+        #: What was wrong with rules and updates; whoever shows it empties the list.
+        self.notices: list[Diagnostic] = []
+        self._files = files
+        self._classifier = classifier
+        rules = Rules(self._told(declared_rules(given.declared)))
+        for texts, behavior in ((given.allowed, Behavior.ALLOW), (given.disallowed, Behavior.DENY)):
+            words = [rule for text in texts for rule in split_rules(text)]
+            rules = rules.plus(self._told(spoken_rules(words, behavior, Origin.CLI)))
+        mode = self._mode(given.mode or given.declared.default_mode or Mode.DEFAULT.value)
+        self._state = State(mode, rules, workspace)
+        self._bypass = mode is Mode.BYPASS
+        self._add_declared(given.declared)
+
+    @property
+    def mode(self) -> Mode:
+        """Tell the mode."""
+        return self._state.mode
+
+    @property
+    def workspace(self) -> Workspace:
+        """Tell where the session works."""
+        return self._state.workspace
+
+    @property
+    def rules(self) -> Rules:
+        """Tell the rules that hold."""
+        return self._state.rules
+
+    def decide(self, call: Call, hook: Decision, mode: Mode | None = None) -> Verdict:
+        """Decide a call; `mode` is that of a subagent which has one of its own."""
+        return decide(call, self.mode if mode is None else mode, self.rules, hook, self.workspace)
+
+    def guard(self, call: Call) -> Refuse | AskUser | None:
+        """Say what deny and ask rules hold against a call that a PermissionRequest hook allowed or rewrote."""
+        return guard(call, self.rules, self.workspace)
+
+    async def classify(self, call: Call) -> Permit | Refuse:
+        """Ask the classifier of auto mode; a refusal of this kind is what PermissionDenied tells of."""
+        if self._classifier is None:
+            return Refuse(NO_CLASSIFIER, By.CLASSIFIER)
+        try:
+            reason = await self._classifier(call)
+        except Exception as error:  # somebody else's model: without its word nothing is done
+            return Refuse(f"{NO_VERDICT}: {error}", By.CLASSIFIER)
+        return Permit("classifier") if reason is None else Refuse(reason, By.CLASSIFIER)
+
+    def set_mode(self, name: str) -> None:
+        """Go on in another mode; raise InvalidUpdate for a name that is none."""
+        self._apply(SetMode(read_mode(name), Origin.SESSION))
+
+    def add_directory(self, path: str) -> None:
+        """Add a directory to the workspace for this session."""
+        self._apply(AddDirectories((path,), Origin.SESSION))
+
+    def update(self, entries: Sequence[Any]) -> None:
+        """Carry out `updatedPermissions`; what is wrong with them is in `notices`."""
+        updates, notes = read_updates(entries)
+        self.notices += notes
+        for update in updates:
+            if self._apply(update) and (note := keep(update, self._files)) is not None:
+                self.notices.append(note)
+
+    def reload(self, declared: Declared) -> None:
+        """Take up changed settings files; the command line, the session and the mode stand."""
+        rules = self.rules.reloaded(self._told(declared_rules(declared)))
+        self._state = msgspec.structs.replace(self._state, rules=rules)
+        self._add_declared(declared)
+
+    def _apply(self, update: Update) -> bool:
+        if isinstance(update, SetMode) and update.mode is Mode.BYPASS and not self._bypass:
+            text = "bypassPermissions is for sessions that were started with it; the mode stays as it is."
+            self.notices.append(Diagnostic("invalid-permission-update", text))
+            return False
+        self._state = applied(self._state, update)
+        return True
+
+    def _add_declared(self, declared: Declared) -> None:
+        for directory in declared.additional_directories:
+            self._apply(AddDirectories((directory.text,), Origin.SESSION))
+
+    def _mode(self, name: str) -> Mode:
+        try:
+            return read_mode(name)
+        except InvalidUpdate as error:
+            self.notices.append(Diagnostic("invalid-permission-update", f"{error} The session asks as usual."))
+            return Mode.DEFAULT
+
+    def _told(self, found: tuple[Any, tuple[Diagnostic, ...]]) -> Any:
+        self.notices += found[1]
+        return found[0]

@@ -1,0 +1,71 @@
+"""What a person may answer besides yes and no: permission updates that would have spared the question."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.workspace import Workspace
+from hookwright.agent.tools.tool import Effect
+from hookwright.shell import analyse_bash
+
+Suggestion = Mapping[str, Any]
+
+#: A longer list would approve more than anybody reads.
+_MOST_RULES = 5
+
+
+def suggestions(call: Call, workspace: Workspace) -> tuple[Suggestion, ...]:
+    """List the updates that fit a call; none where a rule could not cover it."""
+    match call.effect:
+        case Effect.SHELL:
+            return _for_command(str(call.input.get("command", "")))
+        case Effect.EDIT if workspace.sensitive(call.path):
+            return ()
+        case Effect.EDIT if workspace.writable(call.path):
+            return (_mode("acceptEdits"),)
+        case Effect.EDIT:
+            return (_directory(os.path.dirname(call.path)), _mode("acceptEdits"))
+        case Effect.READ:
+            folder = call.path if os.path.isdir(call.path) else os.path.dirname(call.path)
+            return (_rules("Read", f"/{folder.rstrip('/')}/**", "session"),)
+        case Effect.SESSION:
+            return ()
+        case Effect.OTHER:
+            return (_for_other(call),)
+
+
+def _for_command(command: str) -> tuple[Suggestion, ...]:
+    analysis = analyse_bash(command)
+    texts = list(dict.fromkeys(part.source for part in analysis.commands))
+    if analysis.problem is not None or not texts or len(texts) > _MOST_RULES:
+        return ()
+    rules = [{"toolName": "Bash", "ruleContent": text} for text in texts]
+    return ({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},)
+
+
+def _for_other(call: Call) -> Suggestion:
+    if call.tool == "WebFetch":
+        try:
+            host = urlsplit(str(call.input.get("url", ""))).hostname
+        except ValueError:
+            host = None
+        if host:
+            return _rules("WebFetch", f"domain:{host}", "localSettings")
+    return _rules(call.tool, None, "localSettings")
+
+
+def _rules(tool: str, content: str | None, destination: str) -> Suggestion:
+    rule = {"toolName": tool} if content is None else {"toolName": tool, "ruleContent": content}
+    return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": destination}
+
+
+def _mode(mode: str) -> Suggestion:
+    return {"type": "setMode", "mode": mode, "destination": "session"}
+
+
+def _directory(path: str) -> Suggestion:
+    return {"type": "addDirectories", "directories": [path], "destination": "session"}

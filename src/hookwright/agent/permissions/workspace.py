@@ -1,0 +1,79 @@
+"""The directories that a session works in, and the files in them that are never touched without asking."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from hookwright.conditions import Where
+
+#: Folders and files through which an edit could take over the session, the repository or the user's shell.
+_FOLDERS = frozenset({".git", ".claude", ".vscode", ".idea", ".husky"})
+_FILES = frozenset(
+    ".bash_profile .bashrc .claude.json .gitconfig .gitmodules .mcp.json .profile .ripgreprc .zprofile .zshrc".split()  # noqa: SIM905
+)
+#: A rule for such a file has one of these names in it.
+SENSITIVE = _FOLDERS | _FILES
+#: What agents are expected to write below `.claude`.
+_OPEN = frozenset({"agents", "commands", "skills", "worktrees"})
+
+
+class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a session may read and, when it may write at all, write."""
+
+    #: Where the session started.
+    root: str
+    home: str
+    #: Directories that the user added.
+    added: tuple[str, ...] = ()
+    #: Directories that may be read only, such as the session's own folder.
+    readable: tuple[str, ...] = ()
+
+    def where(self, cwd: str) -> Where:
+        """Say where rules are read."""
+        return Where(cwd=cwd, home=self.home, anchor=self.root)
+
+    def writable(self, path: str) -> bool:
+        """Tell whether an absolute path, links followed, lies in the workspace."""
+        return _inside(path, (self.root, *self.added))
+
+    def readable_path(self, path: str) -> bool:
+        """Tell whether a file may be read without asking."""
+        return _inside(path, (self.root, *self.added, *self.readable))
+
+    def sensitive(self, path: str) -> bool:
+        """Tell whether writing a file needs a person's word, whatever a hook says."""
+        return any(self._is_sensitive(spelling) for spelling in (os.path.normpath(path), _real(path)))
+
+    def _is_sensitive(self, path: str) -> bool:
+        # A workspace below a folder of such a name is not sensitive as a whole.
+        base = next((base for base in _both((self.root, *self.added)) if _below(path, base)), "/")
+        names = [name.lower() for name in os.path.relpath(path, base).split(os.sep)]
+        if names[-1] in _FILES:
+            return True
+        found = next((place for place, name in enumerate(names) if name in _FOLDERS), None)
+        if found is None:
+            return False
+        return not (names[found] == ".claude" and len(names) > found + 2 and names[found + 1] in _OPEN)
+
+
+def _both(directories: tuple[str, ...]) -> list[str]:
+    return [spelling for directory in directories for spelling in (os.path.normpath(directory), _real(directory))]
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
+
+
+def _below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _inside(path: str, directories: tuple[str, ...]) -> bool:
+    """Compare where the path really leads; by name alone a link would lead anywhere."""
+    real = _real(path)
+    return any(_below(real, _real(directory)) for directory in directories)

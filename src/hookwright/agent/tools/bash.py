@@ -1,0 +1,153 @@
+"""Bash: run a command in the session's directory, environment and time."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+from typing import Any
+
+from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.shells import exit_code, find_shell
+from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
+from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.executors._process import Captured, Command, Expired, NotStarted, Output
+from hookwright.private import make_folder
+
+DEFAULT_TIMEOUT = 120_000
+MAX_TIMEOUT = 600_000
+
+_SILENT = frozenset(
+    ["cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir", "touch", "unset", "wait"]
+)
+_STEPS = re.compile(r"&&|\|\||;|\n")
+
+
+async def run(arguments: Input, bench: Bench) -> ToolResult:
+    """Run the command; what it prints, its exit code and its `cd` count."""
+    if not os.path.isdir(bench.cwd):
+        gone, bench.cwd = bench.cwd, bench.root
+        return failed(f"The working directory {gone} no longer exists; commands run in {bench.root} again.")
+    shell = find_shell(bench.env)
+    prelude = await bench.env_files.prelude(shell, bench.cwd, bench.env)
+    if arguments.get("run_in_background", False):
+        return _start(arguments, bench, _command(shell, prelude + _eval(arguments["command"]), bench))
+    moved = os.path.join(bench.folder, f"cwd-{secrets.token_hex(8)}")
+    make_folder(bench.folder)
+    # An EXIT trap, so that `cd x; exit 3` moves too.
+    trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT; "
+    limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
+    try:
+        ended = await bench.shells.run(
+            _command(shell, prelude + trap + _eval(arguments["command"]), bench), limit / 1000
+        )
+        _follow(moved, bench)
+    finally:
+        if os.path.lexists(moved):
+            os.unlink(moved)
+    if isinstance(ended, NotStarted):
+        return failed(ended.message)
+    response = _response(ended.output, _is_silent(arguments["command"]))
+    if isinstance(ended, Expired):
+        return failed(_error(143, response, f"Command timed out after {_shown(limit)}"))
+    code = exit_code(ended.status)
+    return ToolResult(response, render(response)) if code == 0 else failed(_error(code, response))
+
+
+def _command(shell: str, script: str, bench: Bench) -> Command:
+    return Command(argv=(shell, "-c", script), cwd=bench.cwd, env={**bench.env, "PWD": bench.cwd})
+
+
+def _eval(command: str) -> str:
+    # eval, all on one line: a syntax error stays inside of the command, and its line numbers are the command's own.
+    return f"eval {shlex.quote(command)}"
+
+
+def _start(arguments: Input, bench: Bench, command: Command) -> ToolResult:
+    task = bench.shells.start(command, arguments["command"], arguments.get("description", ""))
+    if isinstance(task, NotStarted):
+        return failed(task.message)
+    response = {**_empty(), "backgroundTaskId": task.id}
+    return ToolResult(response, f"{render(response)} Its output goes to: {task.output}")
+
+
+def _follow(moved: str, bench: Bench) -> None:
+    """Take over the directory that the command ended in."""
+    try:
+        with open(moved, encoding="utf-8", errors="surrogateescape") as file:
+            directory = file.read().removesuffix("\n")
+    except OSError:  # the command was killed, or replaced its shell
+        return
+    if os.path.isabs(directory) and os.path.isdir(directory):
+        bench.cwd = directory
+
+
+def _response(output: Output, silent: bool) -> dict[str, Any]:
+    said = {"stdout": _text(output.stdout), "stderr": _text(output.stderr)}
+    return {**_empty(), **said, "noOutputExpected": silent}
+
+
+def _empty() -> dict[str, Any]:
+    return {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
+
+
+def _text(captured: Captured) -> str:
+    text = cut_middle(captured.data.decode("utf-8", "replace").rstrip(), OUTPUT_LIMIT)
+    lost = captured.total - len(captured.data)
+    return f"{text}\n... [{lost} bytes more were not kept] ..." if captured.truncated else text
+
+
+def _is_silent(command: str) -> bool:
+    """Tell whether nobody expects such a command to print anything."""
+    steps = [step.split() for step in _STEPS.split(command) if step.strip()]
+    return bool(steps) and all(step[0] in _SILENT and "|" not in step for step in steps)
+
+
+def _error(code: int, response: dict[str, Any], note: str = "") -> str:
+    parts = (f"Exit code {code}", note, response["stdout"], response["stderr"])
+    return "\n".join(part for part in parts if part)
+
+
+def _shown(milliseconds: float) -> str:
+    minutes, seconds = divmod(milliseconds / 1000, 60)
+    return f"{minutes:.0f}m {seconds:g}s" if minutes else f"{seconds:g}s"
+
+
+def render(response: Any) -> str:
+    """Show stdout, then stderr, or that there was neither."""
+    if response.get("backgroundTaskId"):
+        return f"Command running in background with ID: {response['backgroundTaskId']}."
+    said = [text for text in (response["stdout"], response["stderr"]) if text]
+    if said:
+        return "\n".join(said)
+    return "Done" if response.get("noOutputExpected") else "(Bash completed with no output)"
+
+
+BASH = Tool(
+    name="Bash",
+    description=(
+        "Run a shell command. The working directory is kept from call to call, other shell state is not. Variables "
+        "that hooks persisted are set. With run_in_background the call returns at once with a task id and the file "
+        "that takes the output."
+    ),
+    parameters=parameters(
+        {"command": {"type": "string", "description": "the command"}},
+        {
+            "description": {"type": "string", "description": "what the command does, in a few words"},
+            "timeout": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "description": f"milliseconds; {DEFAULT_TIMEOUT} if not given, at most {MAX_TIMEOUT}",
+            },
+            "run_in_background": {"type": "boolean", "description": "do not wait for the command"},
+        },
+    ),
+    effect=Effect.SHELL,
+    run=run,
+    output=shape(
+        {"stdout": "string", "stderr": "string", "interrupted": "boolean"},
+        {"isImage": "boolean", "noOutputExpected": "boolean", "backgroundTaskId": "string"},
+    ),
+    render=render,
+)

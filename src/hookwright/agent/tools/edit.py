@@ -1,0 +1,111 @@
+"""Edit: replace a piece of text in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
+from hookwright.agent.tools.patch import hunks
+from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+
+
+async def run(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    """Replace the text; a file that changed since the check is looked at anew."""
+    try:
+        return await asyncio.to_thread(_edit, arguments)
+    except FileProblem as problem:
+        return failed(str(problem))
+
+
+def objection(arguments: Input) -> str | None:
+    """Say why the edit cannot be made: no such file, no such text, or the text is there more than once."""
+    try:
+        _edited(arguments)
+    except FileProblem as problem:
+        return str(problem)
+    return None
+
+
+def _edit(arguments: Input) -> ToolResult:
+    before, after = _edited(arguments)
+    path = arguments["file_path"]
+    write_text(path, after)
+    response = {
+        "filePath": path,
+        "oldString": arguments["old_string"],
+        "newString": arguments["new_string"],
+        "originalFile": before.text,
+        "structuredPatch": hunks(before.text, after.text),
+        "userModified": False,
+        "replaceAll": arguments.get("replace_all", False),
+    }
+    return ToolResult(response, render(response))
+
+
+def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
+    path, old, new = arguments["file_path"], arguments["old_string"], arguments["new_string"]
+    if old == new:
+        raise FileProblem("No changes to make: old_string and new_string are exactly the same.")
+    if old == "" and not os.path.lexists(path):
+        return TextFile(""), TextFile(new)
+    file = read_text(path)
+    if old == "":
+        if file.text.strip():
+            raise FileProblem(f"{path} exists and is not empty; give the text to replace in old_string.")
+        return file, msgspec.structs.replace(file, text=new)
+    count = file.text.count(old)
+    if count == 0 and file.crlf:
+        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+        count = file.text.count(old)
+    if count == 0:
+        raise FileProblem(f"String to replace not found in {path}.\nString: {old}")
+    if count > 1 and not arguments.get("replace_all", False):
+        raise FileProblem(
+            f"Found {count} matches of the string to replace, but replace_all is false. To replace them all, set "
+            f"replace_all to true; to replace one, give more of the text around it.\nString: {old}"
+        )
+    return file, msgspec.structs.replace(file, text=file.text.replace(old, new))
+
+
+def render(response: Any) -> str:
+    """Say what was replaced."""
+    if response.get("replaceAll"):
+        return f"The file {response['filePath']} has been updated. All occurrences were replaced."
+    return f"The file {response['filePath']} has been updated successfully."
+
+
+EDIT = Tool(
+    name="Edit",
+    description=(
+        "Replace a text in a file. old_string must stand in the file exactly once, unless replace_all is true; "
+        "an empty old_string makes a new file."
+    ),
+    parameters=parameters(
+        {
+            "file_path": {"type": "string", "description": "the file, absolute or relative to the working directory"},
+            "old_string": {"type": "string", "description": "the text to replace"},
+            "new_string": {"type": "string", "description": "the text to put in its place"},
+        },
+        {"replace_all": {"type": "boolean", "description": "replace every occurrence"}},
+    ),
+    effect=Effect.EDIT,
+    run=run,
+    output=shape(
+        {"filePath": "string", "oldString": "string", "newString": "string"},
+        {
+            "originalFile": {"type": ["string", "null"]},
+            "structuredPatch": "array",
+            "userModified": "boolean",
+            "replaceAll": "boolean",
+        },
+    ),
+    render=render,
+    objection=objection,
+    paths=("file_path",),
+    defaults={"replace_all": False},
+)

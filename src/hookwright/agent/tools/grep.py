@@ -1,0 +1,121 @@
+"""Grep: files by a regular expression in their text."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.tools import _search
+from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
+from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.executors._process import Command, Exit, ExitCode, Limits
+from hookwright.executors._process import run as run_process
+
+CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
+#: Lines or files that are shown if the call names no limit.
+HEAD = 250
+TIMEOUT = 20.0
+_LIMITS = Limits(stdout=64 * 1024 * 1024)
+
+
+async def run(arguments: Input, bench: Bench) -> ToolResult:
+    """Search in a process of its own, which ends when it takes too long."""
+    around = int(arguments.get("-C", 0))
+    request: dict[str, Any] = {
+        "pattern": arguments["pattern"],
+        "path": arguments.get("path", bench.cwd),
+        "glob": arguments.get("glob"),
+        "mode": arguments.get("output_mode", FILES),
+        "ignore_case": arguments.get("-i", False),
+        "multiline": arguments.get("multiline", False),
+        "before": int(arguments.get("-B", around)),
+        "after": int(arguments.get("-A", around)),
+        "numbers": arguments.get("-n", True),
+    }
+    argv = (sys.executable, "-I", os.path.abspath(_search.__file__))
+    stdin = msgspec.json.encode(request)
+    ended = await run_process(Command(argv=argv, cwd="/", env=bench.env, stdin=stdin), TIMEOUT, _LIMITS)
+    if not isinstance(ended, Exit):
+        return failed(f"The search took over {TIMEOUT:g} seconds. Give a simpler pattern or a smaller folder.")
+    if ended.status != ExitCode(0):
+        return failed(f"The search failed: {ended.output.stderr.data.decode('utf-8', 'replace')[-2000:]}")
+    answer = msgspec.json.decode(ended.output.stdout.data)
+    if "refused" in answer:
+        return failed(answer["refused"])
+    response = _response(answer, request["mode"], int(arguments.get("head_limit", HEAD)))
+    return ToolResult(response, render(response))
+
+
+def _response(answer: dict[str, Any], mode: str, limit: int) -> dict[str, Any]:
+    paths = [path for path, _ in answer["files"]]
+    lines = [f"{path}:{count}" for path, count in answer["files"]] if mode == COUNT else answer["lines"]
+    shown = lines[:limit] if limit else lines
+    names = (paths[:limit] if limit else paths) if mode == FILES else []
+    return {
+        "mode": mode,
+        "numFiles": len(paths),
+        "filenames": names,
+        "content": cut_middle("\n".join(shown), OUTPUT_LIMIT),
+        "numLines": len(shown),
+        "totalLines": len(lines),
+    }
+
+
+def render(response: Any) -> str:
+    """Show the lines, or the files, and whether there are more."""
+    if response["mode"] == FILES:
+        names = response["filenames"]
+        more = response["numFiles"] - len(names)
+        head = f"Found {response['numFiles']} file{'' if response['numFiles'] == 1 else 's'}"
+        return "\n".join([head, *names, *([f"({more} more)"] if more > 0 else [])]) if names else "No files found"
+    if not response["content"]:
+        return "No matches found"
+    more = response.get("totalLines", 0) - response.get("numLines", 0)
+    note = f"\n({more} more lines; raise head_limit to see them)" if more > 0 else ""
+    return f"{response['content']}{note}"
+
+
+def _number(text: str) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "description": text}
+
+
+def _flag(text: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": text}
+
+
+GREP = Tool(
+    name="Grep",
+    description="Search the text of files with a regular expression (Python's syntax).",
+    parameters=parameters(
+        {"pattern": {"type": "string", "description": "the regular expression"}},
+        {
+            "path": {"type": "string", "description": "a file or folder; the working directory if not given"},
+            "glob": {"type": "string", "description": "only files that fit, such as *.py or src/**/*.{js,ts}"},
+            "output_mode": {"type": "string", "enum": [CONTENT, FILES, COUNT], "description": f"{FILES} if not given"},
+            "-i": _flag("ignore case"),
+            "-n": _flag("number the lines of content; true if not given"),
+            "-A": _number("lines to show after each hit"),
+            "-B": _number("lines to show before each hit"),
+            "-C": _number("lines to show around each hit"),
+            "multiline": _flag("the expression may span lines"),
+            "head_limit": _number(f"lines or files to show; {HEAD} if not given, 0 for all"),
+        },
+    ),
+    effect=Effect.READ,
+    run=run,
+    output=shape(
+        {"mode": {"type": "string", "enum": [CONTENT, FILES, COUNT]}, "numFiles": "number"},
+        {
+            "filenames": {"type": "array", "items": {"type": "string"}},
+            "content": "string",
+            "numLines": "number",
+            "totalLines": "number",
+        },
+    ),
+    render=render,
+    paths=("path",),
+)

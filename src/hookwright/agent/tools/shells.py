@@ -1,0 +1,209 @@
+"""The commands of one session: in the foreground, in the background, and what they leave running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import secrets
+import shlex
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from hookwright.executors._process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
+from hookwright.executors.command import RUN_VARIABLE, mark_prefix
+from hookwright.private import make_folder
+from hookwright.watchdog import Watchdog
+
+#: A background command that fills the disk is ended here.
+OUTPUT_LIMIT = 1024 * 1024 * 1024
+_LOOK = 5.0
+#: Seconds between SIGTERM and SIGKILL for what commands left behind.
+_GRACE = 1.5
+
+
+class Background(msgspec.Struct, frozen=True):
+    """A command that runs beside the conversation."""
+
+    id: str
+    command: str
+    description: str
+    #: Where its stdout and stderr go.
+    output: str
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A background command that is over."""
+
+    task: Background
+    #: Exit code, 128+n after signal n.
+    status: int
+    #: We ended it: its session did, somebody asked for it, or it printed too much.
+    killed: bool
+
+
+def exit_code(status: Status) -> int:
+    """Give the number that a shell would show; 1 where nobody can tell."""
+    match status:
+        case ExitCode(code=code):
+            return code
+        case Signalled(number=number):
+            return 128 + number
+        case _:
+            return 1
+
+
+def find_shell(env: Mapping[str, str]) -> str:
+    """Find bash, or else the system's own shell."""
+    return shutil.which("bash", path=env.get("PATH", os.defpath)) or "/bin/sh"
+
+
+class Shells:
+    """Owns every process that Bash calls start, until `aclose`."""
+
+    def __init__(self, folder: str, on_end: Callable[[Ended], None] | None = None) -> None:
+        self._folder = folder
+        #: Hears of each background command that ended; the loop tells the model.
+        self.on_end = on_end
+        self._running: dict[str, tuple[Background, Process]] = {}
+        self._watchers: set[asyncio.Task[None]] = set()
+        self._killed: set[str] = set()
+        self._left: set[int] = set()
+        #: Told of every process, to end it if the session is killed.
+        self.watchdog: Watchdog | None = None
+        self._marks = ""
+        self._numbers = itertools.count(1)
+
+    async def run(self, command: Command, timeout: float) -> Exit | Expired | NotStarted:
+        """Run a command to its end, or to its limit; a cancelled caller ends it with everything it started."""
+        process = self._begin(command, timeout)
+        if isinstance(process, NotStarted):
+            return process
+        try:
+            return await process.wait()
+        finally:
+            self._left = {group for group in (*self._left, process.pid) if _alive(group)}
+
+    def _begin(self, command: Command, timeout: float | None = None) -> Process | NotStarted:
+        """Start a command under a mark of its own; the watchdog forgets it when nothing of it is left."""
+        if not self._marks:
+            self._marks = mark_prefix(command.env)
+        mark = f"{self._marks}bash-{next(self._numbers)}"
+        env = {**command.env, RUN_VARIABLE: mark}
+        command = msgspec.structs.replace(command, env=env, mark=f"{RUN_VARIABLE}={mark}")
+        watchdog = self.watchdog
+        if watchdog is None:
+            return start(command, timeout)
+        watchdog.guard(command.mark)
+        process = start(command, timeout)
+        if isinstance(process, NotStarted):
+            watchdog.release(command.mark)
+            return process
+        watchdog.started(command.mark, process.pid)
+        process.on_end = lambda: None if _alive(process.pid) else watchdog.release(command.mark)
+        return process
+
+    def start(self, command: Command, text: str, description: str) -> Background | NotStarted:
+        """Start a command in the background, its output going to a file."""
+        name = f"b{secrets.token_hex(4)}"
+        folder = os.path.join(self._folder, "tasks")
+        make_folder(folder)
+        output = os.path.join(folder, f"{name}.output")
+        os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1; {command.argv[-1]}")
+        process = self._begin(msgspec.structs.replace(command, argv=argv))
+        if isinstance(process, NotStarted):
+            os.unlink(output)
+            return process
+        task = Background(name, text, description, output)
+        self._running[name] = (task, process)
+        watcher = asyncio.ensure_future(self._watch(task, process))
+        self._watchers.add(watcher)
+        watcher.add_done_callback(self._watchers.discard)
+        return task
+
+    async def _watch(self, task: Background, process: Process) -> None:
+        waiting = asyncio.ensure_future(process.wait())
+        try:
+            while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
+                if _size(task.output) > OUTPUT_LIMIT:
+                    await self.kill(task.id)
+            ended = await waiting
+        finally:
+            waiting.cancel()
+            self._running.pop(task.id, None)
+            self._left = {group for group in (*self._left, process.pid) if _alive(group)}
+        assert isinstance(ended, Exit)
+        if self.on_end is not None:
+            self.on_end(Ended(task, exit_code(ended.status), task.id in self._killed))
+
+    def running(self) -> tuple[Background, ...]:
+        """List the background commands that have not ended."""
+        return tuple(task for task, _ in self._running.values())
+
+    async def kill(self, name: str) -> bool:
+        """End a background command; False when there is none of that name."""
+        if name not in self._running:
+            return False
+        self._killed.add(name)
+        await self._running[name][1].kill()
+        return True
+
+    async def aclose(self) -> None:
+        """End everything that commands of this session started and did not set apart."""
+        await asyncio.gather(*(self.kill(name) for name in list(self._running)))
+        if self._watchers:
+            await asyncio.wait(self._watchers)
+        await _end_groups(self._left)
+        self._left = set()
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _runs(group: int) -> bool:
+    """Tell whether anything of a group still runs; zombies that nobody reaps, as in many containers, do not."""
+    if not _alive(group):
+        return False
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return True
+    return any(_is_running_member(name, group) for name in names if name.isdigit())
+
+
+def _is_running_member(pid: str, group: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False
+    return int(pgrp) == group and state not in b"ZX"
+
+
+async def _end_groups(groups: set[int]) -> None:
+    for number, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 0.0)):
+        for group in filter(_runs, groups):
+            with contextlib.suppress(OSError):
+                os.killpg(group, number)
+        until = asyncio.get_running_loop().time() + patience
+        while any(map(_runs, groups)) and asyncio.get_running_loop().time() < until:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)  # nothing announces the end of a group

@@ -1,0 +1,162 @@
+"""TaskCreate, TaskUpdate, TaskList: the session's list of things to do.
+
+The bench's gate hears of every task that is about to be created or completed; a text from it refuses the change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.board import COMPLETED, DELETED, IN_PROGRESS, PENDING, Change, Completed, Created, Task
+from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+
+#: Input fields of TaskUpdate that set a field of the task.
+_PLAIN = {
+    "status": "status",
+    "subject": "subject",
+    "description": "description",
+    "activeForm": "active_form",
+    "owner": "owner",
+}
+
+
+async def create(arguments: Input, bench: Bench) -> ToolResult:
+    """Put a task on the list, unless somebody objects."""
+    task = Task(
+        id=bench.board.next_id(),
+        subject=arguments["subject"],
+        description=arguments["description"],
+        active_form=arguments.get("activeForm"),
+    )
+    refusal = await _refusal(bench, Created(task))
+    if refusal is not None:
+        return failed(refusal)
+    bench.board.put(task)
+    response = {"task": {"id": task.id, "subject": task.subject}}
+    return ToolResult(response, render_created(response))
+
+
+async def update(arguments: Input, bench: Bench) -> ToolResult:
+    """Change a task; a completion that somebody objects to leaves its status as it was."""
+    name = arguments["taskId"]
+    task = bench.board.get(name)
+    if task is None:
+        response: dict[str, Any] = {"success": False, "taskId": name, "updatedFields": [], "error": "Task not found"}
+        return ToolResult(response, render_updated(response))
+    plain = {field: arguments[key] for key, field in _PLAIN.items() if key in arguments}
+    changed = msgspec.structs.replace(task, **plain)
+    completes = changed.status == COMPLETED and task.status != COMPLETED
+    refusal = await _refusal(bench, Completed(changed)) if completes else None
+    if refusal is not None:
+        response = {"success": False, "taskId": name, "updatedFields": [], "error": refusal}
+        return ToolResult(response, render_updated(response))
+    bench.board.put(changed)
+    bench.board.block(name, arguments.get("addBlockedBy", ()))
+    for other in arguments.get("addBlocks", ()):
+        bench.board.block(other, (name,))
+    fields = [key for key, field in _PLAIN.items() if getattr(changed, field) != getattr(task, field)]
+    fields += [key for key in ("addBlocks", "addBlockedBy") if arguments.get(key)]
+    response = {"success": True, "taskId": name, "updatedFields": fields}
+    if changed.status != task.status:
+        response["statusChange"] = {"from": task.status, "to": changed.status}
+    return ToolResult(response, render_updated(response))
+
+
+async def list_tasks(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets its input
+    """List all tasks."""
+    rows = []
+    for task in bench.board.tasks():
+        row: dict[str, Any] = {"id": task.id, "subject": task.subject, "status": task.status}
+        if task.owner is not None:
+            row["owner"] = task.owner
+        rows.append({**row, "blockedBy": list(bench.board.open_blockers(task))})
+    response = {"tasks": rows}
+    return ToolResult(response, render_list(response))
+
+
+async def _refusal(bench: Bench, change: Change) -> str | None:
+    return None if bench.gate is None else await bench.gate(change)
+
+
+def render_created(response: Any) -> str:
+    """Say which task was created."""
+    return f"Task #{response['task']['id']} created successfully: {response['task']['subject']}"
+
+
+def render_updated(response: Any) -> str:
+    """Say what was changed, or why nothing was."""
+    if not response["success"]:
+        return str(response.get("error", "Task not updated"))
+    return f"Updated task #{response['taskId']} {', '.join(response['updatedFields'])}".rstrip()
+
+
+def render_list(response: Any) -> str:
+    """Show one task a line."""
+    lines = []
+    for task in response["tasks"]:
+        owner = f" ({task['owner']})" if task.get("owner") else ""
+        waits = [f"#{name}" for name in task.get("blockedBy", ())]
+        blocked = f" [blocked by {', '.join(waits)}]" if waits else ""
+        lines.append(f"#{task['id']} [{task['status']}] {task['subject']}{owner}{blocked}")
+    return "\n".join(lines) or "No tasks found"
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _ids(description: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string"}, "description": description}
+
+
+TASK_CREATE = Tool(
+    name="TaskCreate",
+    description="Put a task on the session's task list.",
+    parameters=parameters(
+        {"subject": _text("a short title"), "description": _text("what is to be done")},
+        {"activeForm": _text("the title as it reads while the task is being done")},
+    ),
+    effect=Effect.SESSION,
+    run=create,
+    output=shape({"task": shape({"id": "string", "subject": "string"})}),
+    render=render_created,
+)
+
+TASK_UPDATE = Tool(
+    name="TaskUpdate",
+    description="Change a task of the session's task list: its status, its words, its owner, or what it waits for.",
+    parameters=parameters(
+        {"taskId": _text("the number of the task")},
+        {
+            "status": {"type": "string", "enum": [PENDING, IN_PROGRESS, COMPLETED, DELETED]},
+            "subject": _text("a new title"),
+            "description": _text("a new description"),
+            "activeForm": _text("the title as it reads while the task is being done"),
+            "owner": _text("who does it"),
+            "addBlocks": _ids("tasks that wait for this one"),
+            "addBlockedBy": _ids("tasks that this one waits for"),
+        },
+    ),
+    effect=Effect.SESSION,
+    run=update,
+    output=shape(
+        {"success": "boolean", "taskId": "string", "updatedFields": {"type": "array", "items": {"type": "string"}}},
+        {"error": "string", "statusChange": shape({"from": "string", "to": "string"})},
+    ),
+    render=render_updated,
+)
+
+TASK_LIST = Tool(
+    name="TaskList",
+    description="List the tasks of the session.",
+    parameters=parameters({}),
+    effect=Effect.SESSION,
+    run=list_tasks,
+    output=shape(
+        {"tasks": {"type": "array", "items": shape({"id": "string", "subject": "string", "status": "string"})}}
+    ),
+    render=render_list,
+)

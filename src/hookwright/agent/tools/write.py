@@ -1,0 +1,66 @@
+"""Write: put a text into a file, new or not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
+from hookwright.agent.tools.patch import hunks
+from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+
+
+async def run(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    """Write the file, with the folders above it where they are missing."""
+    try:
+        return await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])
+    except FileProblem as problem:
+        return failed(str(problem))
+
+
+def _write(path: str, content: str) -> ToolResult:
+    original = None
+    if os.path.isfile(path):
+        try:
+            original = read_text(path).text
+        except FileProblem:  # what is no text is replaced as well; there is just nothing to compare with
+            original = ""
+    write_text(path, TextFile(content))
+    response = {
+        "type": "create" if original is None else "update",
+        "filePath": path,
+        "content": content,
+        "structuredPatch": [] if original is None else hunks(original, content),
+        "originalFile": original,
+        "userModified": False,
+    }
+    return ToolResult(response, render(response))
+
+
+def render(response: Any) -> str:
+    """Say what was written."""
+    if response["type"] == "create":
+        return f"File created successfully at: {response['filePath']}"
+    return f"The file {response['filePath']} has been updated."
+
+
+WRITE = Tool(
+    name="Write",
+    description="Write a text file. A file of that name is replaced; missing folders are made.",
+    parameters=parameters(
+        {
+            "file_path": {"type": "string", "description": "the file, absolute or relative to the working directory"},
+            "content": {"type": "string", "description": "the whole text of the file"},
+        }
+    ),
+    effect=Effect.EDIT,
+    run=run,
+    output=shape(
+        {"type": "string", "filePath": "string", "content": "string"},
+        {"structuredPatch": "array", "originalFile": {"type": ["string", "null"]}, "userModified": "boolean"},
+    ),
+    render=render,
+    paths=("file_path",),
+)

@@ -1,0 +1,56 @@
+"""Sessions on disk, as JSON lines.
+
+| file | what it knows |
+|---|---|
+| `paths` | where transcripts stand: `project_folder`, `session_path`, `subagent_path`, `checked_id` |
+| `lines` | a file of lines that survives its writer: `LineFile`, `read_lines` |
+| `writer` | `Transcript`: user, assistant, tool_result, system, attachment, compact_boundary, subagent |
+| `hooks` | hook runs as lines: `attachments`, `late_attachment`, `stop_summary`; `model_text` reads them back |
+| `reader` | `load(path) -> Conversation`, its `messages()`, `pending` calls, `closed` for a model API |
+| `sessions` | `list_sessions`, `latest_session` (--continue), `find_session` (--resume), `fork_session` |
+"""
+
+from hookwright.agent.transcript.hooks import Attachment, Call, attachments, late_attachment, model_text, stop_summary
+from hookwright.agent.transcript.paths import (
+    InvalidSession,
+    checked_id,
+    project_folder,
+    project_folders,
+    session_folder,
+    session_path,
+    slug,
+    subagent_path,
+)
+from hookwright.agent.transcript.reader import Conversation, closed, conversation, load, pending
+from hookwright.agent.transcript.sessions import Saved, find_session, fork_session, latest_session, list_sessions
+from hookwright.agent.transcript.writer import Envelope, Transcript, git_branch
+
+__all__ = [
+    "Attachment",
+    "Call",
+    "Conversation",
+    "Envelope",
+    "InvalidSession",
+    "Saved",
+    "Transcript",
+    "attachments",
+    "checked_id",
+    "closed",
+    "conversation",
+    "find_session",
+    "fork_session",
+    "git_branch",
+    "late_attachment",
+    "latest_session",
+    "list_sessions",
+    "load",
+    "model_text",
+    "pending",
+    "project_folder",
+    "project_folders",
+    "session_folder",
+    "session_path",
+    "slug",
+    "stop_summary",
+    "subagent_path",
+]

@@ -1,0 +1,91 @@
+"""A file of JSON lines that survives its writer: append only, one write a line, private, readable after a crash."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.private import make_folder
+from hookwright.wire import encode
+
+#: No line of ours comes near; a longer one is not read into memory.
+MAX_LINE = 256 * 1024 * 1024
+_CHUNK = 1024 * 1024
+
+
+class LineFile:
+    """Appends objects as lines; what was appended can be read by anybody at once and outlives the process.
+
+    Law: a line is one `write` at the end of the file, so writers never interleave; a line never joins what a killed
+    writer left without a newline.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        make_folder(os.path.dirname(path))
+        self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def append(self, value: Mapping[str, Any]) -> None:
+        """Write one line; raise OSError when the disk does not take it."""
+        data = encode(value) + b"\n"
+        # The lock lets nobody look at the end of the file while a long line is half written; a dead holder loses it.
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            for _ in range(2):
+                start = b"" if self._ends_clean() else b"\n"
+                if os.write(self._descriptor, start + data) == len(start + data):
+                    return
+            raise OSError(errno.ENOSPC, "the line could not be written as a whole", self.path)
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def _ends_clean(self) -> bool:
+        size = os.fstat(self._descriptor).st_size
+        return size == 0 or os.pread(self._descriptor, 1, size - 1) == b"\n"
+
+    def close(self) -> None:
+        """Give the file back; a second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def read_lines(path: str) -> Iterator[dict[str, Any]]:
+    """Read the objects of a file in order; a line that is broken, empty or no object is left out."""
+    with open(path, "rb") as file:
+        for line in _complete_lines(file):
+            if (value := read_line(line)) is not None:
+                yield value
+
+
+def read_line(line: bytes) -> dict[str, Any] | None:
+    """Read one line, or nothing."""
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _complete_lines(file: Any) -> Iterator[bytes]:
+    """Split at newlines, dropping lines that are too long to be ours."""
+    pending: list[bytes] = []
+    size = 0
+    while chunk := file.read(_CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            if size <= MAX_LINE:
+                yield b"".join((*pending, part))
+            pending, size = [], 0
+        size += len(rest)
+        if size <= MAX_LINE:
+            pending.append(rest)
+        else:
+            pending = []
+    if pending and size <= MAX_LINE:
+        yield b"".join(pending)

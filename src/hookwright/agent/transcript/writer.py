@@ -1,0 +1,162 @@
+"""Write a session's transcript: every line in the same envelope, every line naming the one before it."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.transcript.lines import LineFile
+from hookwright.agent.transcript.paths import checked_id, subagent_path
+from hookwright.wire import encode
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """What every line says about where it was written."""
+
+    session_id: str
+    cwd: str
+    version: str
+    entrypoint: str = "hookwright"
+    git_branch: str = ""
+    #: Set in the transcript of a subagent, whose lines are no part of the main conversation.
+    agent_id: str | None = None
+
+
+class Transcript:
+    """One file of one session; the chain is a line, so that walking up from its end meets everything.
+
+    Parallel tool results are chained in the order in which they are written, each with the assistant line it answers.
+    """
+
+    def __init__(
+        self, path: str, envelope: Envelope, *, parent: str | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = path
+        self.envelope = envelope
+        #: The uuid that the next line names as its parent.
+        self.last = parent
+        self._clock = clock
+        self._file = LineFile(path)
+
+    def move(self, cwd: str) -> None:
+        """Go on in another working directory."""
+        if cwd != self.envelope.cwd:
+            self.envelope = msgspec.structs.replace(self.envelope, cwd=cwd, git_branch=git_branch(cwd))
+
+    def user(self, content: str | list[dict[str, Any]], **fields: Any) -> str:
+        """Write what the user said, or what is said in the user's place (`isMeta`, `isCompactSummary`, `promptId`)."""
+        return self._chain("user", {"message": {"role": "user", "content": content}, **fields})
+
+    def assistant(self, message: Mapping[str, Any], request_id: str | None = None) -> str:
+        """Write a model's message, one line a content block; return the uuid of the last."""
+        fields = {} if request_id is None else {"requestId": request_id}
+        for block in message["content"]:
+            self._chain("assistant", {"message": {**message, "content": [block]}, **fields})
+        if not message["content"]:
+            self._chain("assistant", {"message": dict(message), **fields})
+        assert self.last is not None
+        return self.last
+
+    def tool_result(self, block: Mapping[str, Any], response: Any, answers: str | None = None) -> str:
+        """Write one `tool_result` block with the tool's structured response; `answers` is the assistant line's uuid."""
+        fields: dict[str, Any] = {"message": {"role": "user", "content": [dict(block)]}, "toolUseResult": response}
+        if answers is not None:
+            fields["sourceToolAssistantUUID"] = answers
+        return self._chain("user", fields)
+
+    def replace_result(self, tool_use_id: str, content: str | list[dict[str, Any]]) -> None:
+        """Say that a hook rewrote the result of a call after it was written; readers show the rewritten one."""
+        change = {"kind": "tool-result", "toolUseId": tool_use_id, "replacement": content}
+        self.side("content-replacement", replacements=[change])
+
+    def system(self, subtype: str, content: str | None = None, level: str = "info", **fields: Any) -> str:
+        """Write a line for the record: `informational`, `stop_hook_summary`, `api_error`, `turn_duration`, …"""
+        said = {} if content is None else {"content": content}
+        return self._chain("system", {"subtype": subtype, **said, "level": level, "isMeta": False, **fields})
+
+    def compact_boundary(self, trigger: str, tokens_before: int) -> str:
+        """Begin the conversation anew: what stands above is kept in the file and no longer read."""
+        above, self.last = self.last, None
+        metadata = {"trigger": trigger, "preTokens": tokens_before}
+        return self.system(
+            "compact_boundary", "Conversation compacted", logicalParentUuid=above, compactMetadata=metadata
+        )
+
+    def attachment(self, value: Mapping[str, Any]) -> str:
+        """Write what a hook run left: see `hookwright.agent.transcript.hooks`."""
+        return self._chain("attachment", {"attachment": dict(value)})
+
+    def side(self, kind: str, **fields: Any) -> None:
+        """Write a record that is no link of the chain: `custom-title`, `summary`, `permission-mode`, …"""
+        self._file.append({"type": kind, **fields, "sessionId": self.envelope.session_id})
+
+    def subagent(self, agent_id: str, meta: Mapping[str, Any]) -> Transcript:
+        """Open the transcript of a subagent and write the file that says what it is for."""
+        path = subagent_path(self.path, agent_id)
+        child = msgspec.structs.replace(self.envelope, agent_id=checked_id(agent_id))
+        opened = Transcript(path, child, clock=self._clock)
+        _write_private(path.removesuffix(".jsonl") + ".meta.json", encode(meta))
+        return opened
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _chain(self, kind: str, fields: Mapping[str, Any]) -> str:
+        around, name = self.envelope, str(uuid.uuid4())
+        sidechain = around.agent_id is not None
+        self._file.append(
+            {
+                "parentUuid": self.last,
+                "isSidechain": sidechain,
+                **({"agentId": around.agent_id} if sidechain else {}),
+                "type": kind,
+                **fields,
+                "uuid": name,
+                "timestamp": _timestamp(self._clock()),
+                "userType": "external",
+                "entrypoint": around.entrypoint,
+                "cwd": around.cwd,
+                "sessionId": around.session_id,
+                "version": around.version,
+                "gitBranch": around.git_branch,
+            }
+        )
+        self.last = name
+        return name
+
+
+def _timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _write_private(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+
+
+def git_branch(cwd: str) -> str:
+    """Name the branch that is checked out, without starting git; empty where there is none."""
+    directory = os.path.abspath(cwd)
+    while not os.path.lexists(os.path.join(directory, ".git")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return ""
+        directory = parent
+    git = os.path.join(directory, ".git")
+    try:
+        if os.path.isfile(git):  # a worktree or submodule: the file names the real folder
+            with open(git, encoding="utf-8") as file:
+                git = os.path.join(directory, file.read(4096).removeprefix("gitdir:").strip())
+        with open(os.path.join(git, "HEAD"), encoding="utf-8") as file:
+            head = file.read(4096).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else "HEAD"

@@ -1,0 +1,131 @@
+"""Fold the runs of one firing into one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hookwright.diagnostics import Diagnostic
+from hookwright.events import Event
+from hookwright.outcome import (
+    NO_OPINION,
+    SILENT,
+    Block,
+    Decision,
+    Deny,
+    NoOpinion,
+    Outcome,
+    Run,
+    Skip,
+    Stop,
+    Verdict,
+    strictness,
+)
+from hookwright.target import matched_value
+
+
+def aggregate(
+    event: Event, runs: Sequence[Run], skips: Sequence[Skip] = (), notes: Sequence[Diagnostic] = ()
+) -> Outcome:
+    """Combine verdicts; the order of `runs` is configuration order, whatever finished first.
+
+    Laws (D1, requirements 18):
+    1. deny and block beat defer, defer beats ask, ask beats allow, allow beats no opinion.
+    2. all reasons of the winning decision are kept, in order; equal reasons of equal handlers stay separate.
+    3. the turn ends if any verdict stops it; the first stop that has a reason gives the reason.
+    4. where a stop beats a block, a stop lifts the block of the same firing.
+    5. all contexts, plain texts and messages are kept, in order; where a block drops context, none is.
+    6. the last rewrite of input or output wins; every candidate stays in its run.
+    7. a verdict that decides nothing changes nothing: no failing sibling adds, removes or weakens a decision.
+    """
+    verdicts = [run.verdict for run in runs if run.verdict is not SILENT]  # most hooks are, by law 7
+    if not verdicts:
+        return Outcome(
+            event=event.event_name,
+            matched=matched_value(event),
+            runs=tuple(runs),
+            skips=tuple(skips),
+            diagnostics=tuple(notes),
+        )
+    rules = event.rules
+    stop = _stop(verdicts)
+    decision, reasons = _decision(verdicts)
+    if stop is not None and rules.stop_beats_block and isinstance(decision, Block):
+        decision, reasons = NO_OPINION, ()
+    dropped = rules.block_drops_context and isinstance(decision, Block)
+    return Outcome(
+        event=event.event_name,
+        matched=matched_value(event),
+        decision=decision,
+        stop=stop,
+        reasons=reasons,
+        context=() if dropped else tuple([v.context for v in verdicts if v.context is not None]),
+        plain=() if dropped else tuple([v.plain for v in verdicts if v.plain is not None]),
+        system_messages=tuple([v.system_message for v in verdicts if v.system_message is not None]),
+        updated_input=_last([v.updated_input for v in verdicts if v.updated_input is not None]),
+        updated_output=_last([v.updated_output for v in verdicts if v.updated_output is not None]),
+        fields=_fields(verdicts),
+        runs=tuple(runs),
+        skips=tuple(skips),
+        diagnostics=(*notes, *_diagnostics(verdicts)),
+    )
+
+
+def _decision(verdicts: Sequence[Verdict]) -> tuple[Decision, tuple[str, ...]]:
+    opinions = [verdict.decision for verdict in verdicts if not isinstance(verdict.decision, NoOpinion)]
+    if not opinions:
+        return NO_OPINION, ()
+    strictest: Decision = max(opinions, key=strictness)
+    same = [opinion for opinion in opinions if type(opinion) is type(strictest)]
+    reasons = tuple([opinion.reason for opinion in same if opinion.reason])
+    if isinstance(strictest, Deny):
+        interrupt = any(isinstance(d, Deny) and d.interrupt for d in same)
+        strictest = Deny("\n".join(reasons), interrupt)
+    return strictest, reasons
+
+
+def _stop(verdicts: Sequence[Verdict]) -> Stop | None:
+    stops = [verdict.stop for verdict in verdicts if verdict.stop is not None]
+    if not stops:
+        return None
+    return next((stop for stop in stops if stop.reason), stops[0])
+
+
+def _last(values: Sequence[Any]) -> Any:
+    return values[-1] if values else None
+
+
+def _either(one: Any, other: Any) -> Any:
+    return one or other
+
+
+def _joined(one: Sequence[Any], other: Sequence[Any]) -> tuple[Any, ...]:
+    return (*one, *(item for item in other if item not in one))
+
+
+def _declining(one: Any, other: Any) -> Any:
+    return one if one == "decline" else other
+
+
+#: How the event's own fields combine; what is not here follows the last hook.
+_FOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "watch_paths": _joined,
+    "updated_permissions": _joined,
+    "reload_skills": _either,
+    "suppress_original_prompt": _either,
+    "retry": _either,
+    "action": _declining,
+}
+
+
+def _fields(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    combined: dict[str, Any] = {}
+    for verdict in verdicts:
+        for name, value in verdict.fields.items():
+            fold = _FOLDS.get(name)
+            combined[name] = fold(combined[name], value) if fold and name in combined else value
+    return combined
+
+
+def _diagnostics(verdicts: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
+    return tuple([diagnostic for verdict in verdicts for diagnostic in verdict.diagnostics])

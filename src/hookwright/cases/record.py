@@ -1,0 +1,177 @@
+"""Make cases of what really happened: from a transcript, or from the events that a session recorded."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.cases.firing import PROJECT
+from hookwright.errors import MissingExtra
+from hookwright.events import CATALOGUE
+from hookwright.journal import redact
+from hookwright.samples import sample_fields
+
+#: A case as it is written to a file.
+Written = dict[str, Any]
+
+#: What belongs to one session and would be a lie in another.
+_PASSING = frozenset(
+    {"session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "tool_use_id", "agent_transcript_path"}
+)
+_NAME = 70
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events become cases; an empty choice means all."""
+
+    events: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    limit: int | None = None
+
+    def takes(self, payload: Mapping[str, Any]) -> bool:
+        """Tell whether an event is wanted."""
+        tool = payload.get("tool_name")
+        return (not self.events or payload["hook_event_name"] in self.events) and (
+            not self.tools or (isinstance(tool, str) and tool in self.tools)
+        )
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One event of a session; the decision is known where the session recorded it."""
+
+    payload: Mapping[str, Any]
+    decision: str | None = None
+    reason: str | None = None
+
+
+def from_recording(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+    """Read the lines of a recorder; what is no event is left out."""
+    for line in lines:
+        payload = line.get("payload")
+        if isinstance(payload, dict) and payload.get("hook_event_name") in CATALOGUE:
+            yield Seen(payload, line.get("decision"), line.get("reason"))
+
+
+def from_transcript(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+    """Turn the prompts, tool calls and results of a transcript into the events that they had."""
+    calls: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        message = line.get("message")
+        if line.get("isMeta") or not isinstance(message, dict):
+            continue
+        common = {"cwd": str(line.get("cwd") or "")}
+        content = message.get("content")
+        if line.get("type") == "user" and isinstance(content, str) and _typed(content, line):
+            yield Seen({**common, "hook_event_name": "UserPromptSubmit", "prompt": content})
+        for block in content if isinstance(content, list) else ():
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
+                call = {**common, "tool_name": str(block.get("name")), "tool_input": block["input"]}
+                calls[str(block.get("id"))] = call
+                yield Seen({**call, "hook_event_name": "PreToolUse"})
+            elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in calls:
+                yield _result(calls[str(block["tool_use_id"])], block, line.get("toolUseResult"))
+
+
+def _typed(content: str, line: Mapping[str, Any]) -> bool:
+    """Tell a prompt from what the program itself puts into the user's turn, which stands in tags."""
+    return not line.get("isSidechain") and not content.startswith("<")
+
+
+def _result(call: Mapping[str, Any], block: Mapping[str, Any], response: Any) -> Seen:
+    if block.get("is_error"):
+        return Seen({**call, "hook_event_name": "PostToolUseFailure", "error": _text(block.get("content"))})
+    shown = response if response is not None else block.get("content")
+    return Seen({**call, "hook_event_name": "PostToolUse", "tool_response": shown})
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content)
+
+
+def make_cases(seen: Iterable[Seen], wanted: Wanted) -> list[Written]:
+    """Write events as cases: each different one once, without credentials, with the project as a placeholder."""
+    cases: list[Written] = []
+    known: set[bytes] = set()
+    for item in seen:
+        if not wanted.takes(item.payload):
+            continue
+        case = _case(item)
+        key = msgspec.json.encode(case, order="sorted")
+        if key in known:
+            continue
+        known.add(key)
+        cases.append(case)
+        if wanted.limit is not None and len(cases) >= wanted.limit:
+            break
+    return _named(cases)
+
+
+def _case(item: Seen) -> Written:
+    cwd = str(item.payload.get("cwd") or "")
+    own = {key: _clean(value, cwd) for key, value in item.payload.items() if key not in _PASSING}
+    event = str(item.payload["hook_event_name"])
+    case: Written = {"name": "", "event": event}
+    for key, word in (("tool_name", "tool"), ("tool_input", "input"), ("prompt", "prompt")):
+        if key in own:
+            case[word] = own.pop(key)
+    usual = sample_fields(event, PROJECT)
+    fields = {key: value for key, value in own.items() if usual.get(key) != value}
+    if fields:
+        case["fields"] = fields
+    if item.decision is not None:
+        case["expect"] = {"decision": item.decision}
+        if item.reason:
+            reason = str(_clean(item.reason, cwd)).strip().splitlines()[0]
+            case["expect"]["reason"] = re.sub(r"[\\^$.|?*+()\[\]]", lambda found: "\\" + found[0], reason)
+    return case
+
+
+def _clean(value: Any, cwd: str) -> Any:
+    if isinstance(value, str):
+        text = redact(value)
+        return text.replace(cwd, PROJECT) if len(cwd) > 1 else text
+    if isinstance(value, Mapping):
+        return {key: _clean(item, cwd) for key, item in value.items()}
+    return [_clean(item, cwd) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _named(cases: Sequence[Written]) -> list[Written]:
+    """Give every case a name of its own that says what it is about."""
+    counts: dict[str, int] = {}
+    for case in cases:
+        told = case.get("input", {})
+        first = next((str(value) for value in told.values() if isinstance(value, str)), case.get("prompt", ""))
+        flat = " ".join(str(first).split())
+        name = " ".join(filter(None, (case["event"], case.get("tool", ""), flat)))
+        name = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+        counts[name] = counts.get(name, 0) + 1
+        case["name"] = name if counts[name] == 1 else f"{name} ({counts[name]})"
+    return list(cases)
+
+
+def as_json(cases: Sequence[Written]) -> str:
+    """Write a JSON file of cases."""
+    return json.dumps(list(cases), indent=2, ensure_ascii=False) + "\n"
+
+
+def as_yaml(cases: Sequence[Written]) -> str:
+    """Write a YAML file of cases."""
+    try:
+        from ruamel.yaml import YAML
+    except ImportError:
+        raise MissingExtra("Writing YAML", "yaml") from None
+    yaml = YAML(pure=True)
+    yaml.width = 110
+    yaml.default_flow_style = False
+    out = io.StringIO()
+    yaml.dump(list(cases), out)
+    return out.getvalue()

@@ -1,0 +1,261 @@
+"""The checks of `hookwright doctor`: each looks at one part of the installation and says what it found."""
+
+from __future__ import annotations
+
+import enum
+import importlib.util
+import os
+import shlex
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+import msgspec
+
+from hookwright._version import __version__
+from hookwright.cli.commands.list import state
+from hookwright.cli.journalfile import NAME, Filter, journal_files, records
+from hookwright.cli.render import diagnostic_line, one_line, place
+from hookwright.config import FileStatus, Loaded, Review, TrustPolicy, review
+from hookwright.diagnostics import Severity
+from hookwright.errors import TrustError
+from hookwright.executors.command import base_environment
+from hookwright.handlers import CommandHandler, Handler, Kind
+from hookwright.host import Host
+from hookwright.outcome import Deny, Outcome
+from hookwright.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
+
+
+class State(enum.Enum):
+    """How a finding is to be taken."""
+
+    GOOD = "good"
+    NOTE = "note"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One line of the report."""
+
+    part: str
+    state: State
+    text: str
+
+
+#: Extra → what it is for and a module of each of its packages.
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rules": ("`if` rules that look into shell commands", ("tree_sitter", "tree_sitter_bash")),
+    "yaml": ("cases in YAML, hooks of skills and agents", ("ruamel.yaml",)),
+    "http": ("http hooks", ("h11",)),
+    "mcp": ("mcp_tool hooks", ("mcp",)),
+    "anthropic": ("prompt and agent hooks with Claude", ("anthropic",)),
+    "openai": ("prompt and agent hooks with OpenAI-compatible servers", ("openai",)),
+    "otel": ("OpenTelemetry", ("opentelemetry",)),
+    "lint": ("hookwright check", ("tree_sitter", "tree_sitter_bash", "tree_sitter_javascript", "ruamel.yaml")),
+    "tui": ("the full-screen agent", ("textual",)),
+}
+_NEEDS = {Kind.HTTP: "http", Kind.MCP_TOOL: "mcp"}
+
+
+def versions() -> Iterator[Finding]:
+    """Tell what runs here."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("version", State.GOOD, f"hookwright {__version__}, Python {python}, {sys.platform}")
+
+
+def extras(loaded: Loaded) -> Iterator[Finding]:
+    """Tell which optional parts are there, and which of them these hooks need."""
+    kinds = {entry.handler.kind for entry in loaded.hooks}
+    needed = {extra for kind, extra in _NEEDS.items() if kind in kinds}
+    if any(entry.handler.condition for entry in loaded.hooks):
+        needed.add("rules")
+    missing = [name for name, (_, modules) in EXTRAS.items() if not all(_importable(m) for m in modules)]
+    there = [name for name in EXTRAS if name not in missing]
+    yield Finding("extras", State.GOOD, f"installed: {', '.join(there) or 'none'}")
+    for name in missing:
+        use = f"{EXTRAS[name][0]}: pip install 'hookwright[{name}]'"
+        if name in needed:
+            yield Finding("extras", State.BAD, f"`{name}` is missing and your hooks need it, for {use}")
+        else:
+            yield Finding("extras", State.NOTE, f"`{name}` is not installed; it is for {use}")
+    if kinds & {Kind.PROMPT, Kind.AGENT} and {"anthropic", "openai"} <= set(missing):
+        yield Finding("extras", State.BAD, "prompt or agent hooks are configured and no model client is installed")
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def files(loaded: Loaded) -> Iterator[Finding]:
+    """Tell which settings files were looked for, what became of them, and who may write them."""
+    yield Finding("files", State.GOOD, f"project directory {loaded.project_dir}")
+    for file in loaded.files:
+        text = f"{file.scope.value.ljust(8)} {file.path or '(given on the command line)'}"
+        match file.status:
+            case FileStatus.ABSENT:
+                yield Finding("files", State.NOTE, f"{text}: absent")
+            case FileStatus.BROKEN:
+                yield Finding("files", State.BAD, f"{text}: cannot be read, so none of its hooks run")
+            case FileStatus.READ:
+                others = file.path and _writable_by_others(file.path)
+                state_ = State.WARNING if others else State.GOOD
+                yield Finding("files", state_, f"{text}: read" + (", but other users may write it" if others else ""))
+    for diagnostic in loaded.diagnostics:
+        if diagnostic.severity is not Severity.INFO and diagnostic.code not in _TOLD_BELOW:
+            level = State.BAD if diagnostic.severity is Severity.ERROR else State.WARNING
+            yield Finding("files", level, diagnostic_line(diagnostic))
+
+
+#: The part about hooks says these with more detail.
+_TOLD_BELOW = frozenset({"untrusted", "changed-since-trusted", "hooks-disabled", "managed-only"})
+
+
+def _writable_by_others(path: str) -> bool:
+    try:
+        return bool(os.stat(path).st_mode & stat.S_IWOTH)
+    except OSError:
+        return False
+
+
+def hooks(loaded: Loaded) -> Iterator[Finding]:
+    """Tell how many hooks would run, and why the others would not."""
+    reasons = [(entry, *state(entry, loaded)) for entry in loaded.hooks]
+    off = Counter(reason.value for _, reason, _ in reasons if reason is not None)
+    active = len(reasons) - sum(off.values())
+    sources = len({entry.handler.source.path for entry in loaded.hooks})
+    told = f", {sum(off.values())} off ({', '.join(f'{n} {word}' for word, n in off.items())})" if off else ""
+    level = State.GOOD if active or not reasons else State.WARNING
+    yield Finding("hooks", level, f"{active} active from {sources} file(s){told}")
+    for entry, reason, detail in reasons:
+        if reason is not None:
+            label = one_line(entry.handler.label, 60)
+            text = f"{entry.event} {label} does not run: {detail or reason.value} ({place(entry.handler.source)})"
+            yield Finding("hooks", State.WARNING, text)
+
+
+def surroundings(loaded: Loaded, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Tell the PATH that hooks get, and which of their programs are not on it."""
+    given = base_environment(Host.here(loaded.project_dir, loaded.settings.env, env))
+    yield Finding("PATH", State.GOOD if given.get("PATH") else State.BAD, given.get("PATH") or "not set")
+    seen: set[str] = set()
+    for entry in loaded.hooks:
+        program = _program(entry.handler)
+        if program is None or program in seen:
+            continue
+        seen.add(program)
+        if shutil.which(program, path=given.get("PATH", "")) is None:
+            text = f"`{program}` is not on it, and {place(entry.handler.source)} starts with it"
+            yield Finding("PATH", State.BAD, text)
+
+
+#: Words of the shell itself, which are never looked for on PATH.
+_BUILTINS = frozenset(
+    {"cd", "test", "[", "[[", "echo", "printf", "read", "exit", "true", "false", "export", "set", "unset", "exec"}
+    | {"if", "for", "while", "case", "eval", ".", "source", "trap", "ulimit", "umask", "command", ":", "{", "(", "!"}
+)
+
+
+def _program(handler: Handler) -> str | None:
+    """Name the program that a command starts with, where that is a plain word."""
+    if not isinstance(handler, CommandHandler):
+        return None
+    word: str | None = handler.command
+    if handler.args is None:
+        try:
+            word = next(iter(shlex.split(handler.command)), None)
+        except ValueError:
+            return None
+    if not word or word in _BUILTINS or any(letter in word for letter in "/$`=;&|(){}<>*~"):
+        return None
+    return word
+
+
+async def canary() -> Finding:
+    """Fire a synthetic event at a temporary hook; a real process must start and its refusal come back."""
+    with tempfile.TemporaryDirectory(prefix="hookwright-canary-") as folder:
+        mark = os.path.join(folder, "mark")
+        command = f"cat > {shlex.quote(mark)}; echo canary $$ >&2; exit 2"
+        hook = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}}
+        env = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "HOOKWRIGHT_MANAGED_SETTINGS": mark + ".none"}
+        places = Places(
+            project=folder, env=env, home=folder, settings=(msgspec.json.encode(hook).decode(),), state_dir=folder
+        )
+        began = time.perf_counter()
+        async with open_session(places, frozen=True) as session:
+            outcome = await session.engine.fire(sample("PreToolUse", cwd=folder))
+        return _canary_finding(
+            outcome, os.path.getsize(mark) if os.path.exists(mark) else 0, time.perf_counter() - began
+        )
+
+
+def _canary_finding(outcome: Outcome, got: int, seconds: float) -> Finding:
+    refused = isinstance(outcome.decision, Deny) and "canary" in outcome.decision.reason
+    if refused and got:
+        pid = str(outcome.reason).rsplit(maxsplit=1)[-1]
+        text = (
+            f"a hook was started as process {pid}, read {got} bytes and its refusal came back, {seconds * 1000:.0f} ms"
+        )
+        return Finding("canary", State.GOOD, text)
+    ran = outcome.runs[0].verdict.error if outcome.runs else "no hook ran"
+    return Finding("canary", State.BAD, f"a hook that must refuse did not: {ran}; hooks do not work on this machine")
+
+
+def trust(loaded: Loaded) -> Iterator[Finding]:
+    """Tell the state of the trust store and of this project in it."""
+    store = loaded.gate.store
+    try:
+        known = store.projects()
+    except TrustError as error:
+        yield Finding("trust", State.BAD, str(error))
+        return
+    yield Finding("trust", State.GOOD, f"{store.path}: {len(known)} project(s) with decisions")
+    if loaded.gate.policy is TrustPolicy.EVERYTHING:
+        yield Finding("trust", State.WARNING, "everything is trusted in this call (--trust or HOOKWRIGHT_TRUST=1)")
+        return
+    found: Review = review(loaded)
+    if found.pending:
+        text = f"{len(found.pending)} of {len(found.items)} items of this project are not trusted: hookwright trust"
+        yield Finding("trust", State.WARNING, text)
+    elif found.items:
+        yield Finding("trust", State.GOOD, f"all {len(found.items)} items of this project are trusted")
+
+
+def journal(folder: str) -> Iterator[Finding]:
+    """Tell whether runs are recorded, how much there is, and who may read it."""
+    found = journal_files(folder)
+    if not found:
+        above = folder
+        while not os.path.exists(above):
+            above = os.path.dirname(above)
+        writable = os.access(above, os.W_OK)
+        text = f"{os.path.join(folder, NAME)}: nothing was recorded yet"
+        yield (
+            Finding("journal", State.NOTE, text)
+            if writable
+            else Finding("journal", State.BAD, f"{text}, and {above} cannot be written")
+        )
+        return
+    size = sum(os.path.getsize(path) for path in found)
+    last = max((float(record.get("t", 0)) for record in records(folder, Filter(since=_a_while_ago()))), default=None)
+    when = f", last record {datetime.fromtimestamp(last):%Y-%m-%d %H:%M}" if last else ", nothing in the last 30 days"
+    yield Finding("journal", State.GOOD, f"{found[-1]}: {len(found)} file(s), {size / 1024:.0f} KB{when}")
+    for path in found:
+        if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+            yield Finding("journal", State.WARNING, f"{path}: other users may read it. Write: chmod 600 {path}")
+    if not os.access(found[-1], os.W_OK):
+        yield Finding("journal", State.BAD, f"{found[-1]}: cannot be written, so nothing is recorded")
+
+
+def _a_while_ago() -> float:
+    return time.time() - 30 * 86400

@@ -1,0 +1,137 @@
+"""Look for mistakes in settings, plugins, skills, agents and the scripts that they run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from hookwright.cli.findings import as_json, as_sarif, github_lines, shown, text_lines
+from hookwright.cli.terminal import Style
+from hookwright.config.locations import Surroundings
+from hookwright.diagnostics import Severity
+from hookwright.errors import ConfigError
+from hookwright.lint import RULES, Finding, Options, Selection, Subject, Wanted, gather, lint, read_target
+from hookwright.lint.edits import Change, changes
+from hookwright.lint.model import RANK
+from hookwright.lint.trusted import changed_since, is_trusted
+from hookwright.screen import harmless, say
+
+CLEAN, FOUND, USAGE = 0, 1, 2
+#: Fixing one thing may uncover another.
+_PASSES = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a project directory, a settings file, a plugin's folder, a skill or agent file (default: the "
+        "project here)",
+    )
+    parser.add_argument("--user", action="store_true", help="also the user's own settings, skills and agents")
+    parser.add_argument("--all", action="store_true", help="also user and managed settings and enabled plugins")
+    parser.add_argument("--format", choices=("text", "json", "sarif", "github"), default="text", help="how to print")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument("--select", action="append", default=[], metavar="IDS", help="only these rules: HK401, HK4, …")
+    parser.add_argument("--ignore", action="append", default=[], metavar="IDS", help="all but these rules")
+    parser.add_argument(
+        "--min-severity", choices=[item.value for item in Severity], default="info", help="leave out less"
+    )
+    parser.add_argument(
+        "--target", default="", metavar="LIST", help="2.1.200, codex, gemini, cursor, copilot, windows, …"
+    )
+    parser.add_argument("--fix", action="store_true", help="mend what is mechanical, and show the difference")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would change")
+    parser.add_argument("--run", action="store_true", help="fire samples at trusted hooks, in a copy of the project")
+    parser.add_argument("--trust", action="store_true", help="with --run: trust the project's hooks for this call")
+    parser.epilog = "Exit status: 0 nothing worse than info, 1 findings, 2 usage. `hookwright rules HK401` explains a rule."
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, mend if asked to, and print what is left."""
+    around = Surroundings.here(dict(os.environ), None, os.getcwd())
+    selection = Selection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
+    wanted = Wanted(paths=tuple(args.paths), user=args.user, everything=args.all)
+    options = Options(env=around.env, target=read_target(args.target))
+    subject = _gather(wanted, options, around)
+    found = lint(subject, selection, _ran(args, subject, around))
+    if args.fix or args.diff:
+        subject, found = _mend(args, wanted, options, selection, (subject, found), around)
+    _print(found, subject, args.format)
+    serious = any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found)
+    return FOUND if serious else CLEAN
+
+
+def _ids(given: Sequence[str]) -> tuple[str, ...]:
+    """Read `HK401,HK5`; raise ConfigError for what begins no rule's id."""
+    found = tuple(word.strip().upper() for item in given for word in item.split(",") if word.strip())
+    for word in found:
+        if not any(rule.startswith(word) for rule in RULES):
+            raise ConfigError(f"{word} is no rule and no beginning of one. `hookwright rules` lists them.")
+    return found
+
+
+def _gather(wanted: Wanted, options: Options, around: Surroundings) -> Subject:
+    subject = gather(wanted, options, around)
+    return msgspec.structs.replace(subject, changed=changed_since(subject.projects, around))
+
+
+def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> list[Finding]:
+    """Fire samples, if asked to; what is run is told on stderr first."""
+    if not args.run:
+        return []
+    import asyncio  # like the engine, needed for a run alone
+
+    from hookwright.lint.running import run_hooks, without_doubles
+
+    trusted = (lambda _: True) if args.trust else is_trusted(subject.projects, around)
+    found = asyncio.run(run_hooks(subject, trusted, lambda line: say([harmless(line)], sys.stderr)))
+    return without_doubles(found, lint(subject), subject)
+
+
+def _mend(
+    args: argparse.Namespace,
+    wanted: Wanted,
+    options: Options,
+    selection: Selection,
+    now: tuple[Subject, list[Finding]],
+    around: Surroundings,
+) -> tuple[Subject, list[Finding]]:
+    """Apply fixes until nothing is left to fix; with --diff only show the first round."""
+    subject, found = now
+    for _ in range(_PASSES):
+        made = changes(found)
+        if not made:
+            break
+        _show(made, around.cwd)
+        if not args.fix:
+            break
+        for change in made:
+            change.write()
+        subject = _gather(wanted, options, around)
+        found = lint(subject, selection)
+    return subject, found
+
+
+def _show(made: Sequence[Change], cwd: str) -> None:
+    # On stderr, so that stdout stays what --format promises.
+    say([harmless(line) for change in made for line in change.diff(shown(change.path, cwd)).splitlines()], sys.stderr)
+
+
+def _print(found: Sequence[Finding], subject: Subject, form: str) -> None:
+    cwd = os.getcwd()
+    match form:
+        case "json":
+            say([as_json(found, cwd)], sys.stdout)
+        case "sarif":
+            say([as_sarif(found, cwd)], sys.stdout)
+        case "github":
+            say(github_lines(found, cwd), sys.stdout)
+        case _:
+            say(text_lines(found, subject, cwd, Style.of(sys.stdout)), sys.stdout)

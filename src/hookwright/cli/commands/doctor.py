@@ -1,0 +1,73 @@
+"""Look at the whole installation, and fire a canary to see that hooks really run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from hookwright.cli.checkup import (
+    Finding,
+    State,
+    canary,
+    extras,
+    files,
+    hooks,
+    journal,
+    surroundings,
+    trust,
+    versions,
+)
+from hookwright.cli.options import add_places, places
+from hookwright.cli.terminal import Style
+from hookwright.config import Loaded
+from hookwright.journal import state_dir
+from hookwright.screen import harmless, say
+
+SOUND, SICK = 0, 1
+_MARKS = {State.GOOD: "✓", State.NOTE: "·", State.WARNING: "!", State.BAD: "✗"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_places(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.epilog = "Exit status: 0 nothing is broken (there may be warnings), 1 something is."
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check everything, print, judge."""
+    loaded = places(args).load()
+    findings = list(examine(loaded))
+    if args.json:
+        print(json.dumps([{"part": f.part, "state": f.state.value, "text": f.text} for f in findings], indent=1))
+    else:
+        say(_lines(findings, Style.of(sys.stdout)), sys.stdout)
+    return SICK if any(finding.state is State.BAD for finding in findings) else SOUND
+
+
+def examine(loaded: Loaded) -> Iterator[Finding]:
+    """Go through all parts; only the canary starts anything."""
+    yield from versions()
+    yield from extras(loaded)
+    yield from files(loaded)
+    yield from hooks(loaded)
+    yield from surroundings(loaded, os.environ)
+    yield from trust(loaded)
+    yield from journal(state_dir(os.environ))
+    yield asyncio.run(canary())
+
+
+def _lines(findings: Sequence[Finding], style: Style) -> Iterator[str]:
+    part = None
+    paint = {State.GOOD: style.good, State.NOTE: style.dim, State.WARNING: style.warn, State.BAD: style.bad}
+    for finding in findings:
+        head = finding.part if finding.part != part else ""
+        part = finding.part
+        yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {harmless(finding.text)}"
+    bad = sum(finding.state is State.BAD for finding in findings)
+    warnings = sum(finding.state is State.WARNING for finding in findings)
+    yield f"{bad} broken, {warnings} to look at" if bad or warnings else "everything is in order"

@@ -1,0 +1,147 @@
+"""Fire one event at the hooks of a project."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from hookwright.background import Late
+from hookwright.cases.inject import FAULTS, Injector, read_fault
+from hookwright.cli.contract import contract
+from hookwright.cli.modelview import Part, later_view, model_view
+from hookwright.cli.options import add_event, add_places, places, read_event
+from hookwright.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
+from hookwright.cli.servers import add_servers, powers
+from hookwright.cli.terminal import Style
+from hookwright.cli.watch import stamps, wait_for_change, watched_files
+from hookwright.config import Loaded
+from hookwright.engine import Options
+from hookwright.events import Event
+from hookwright.outcome import Outcome
+from hookwright.screen import harmless, say
+from hookwright.session import HookSession, open_session
+from hookwright.wire import payload
+
+PROCEED, BLOCKED = 0, 2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_event(parser)
+    add_places(parser)
+    add_servers(parser)
+    parser.add_argument("--sequential", action="store_true", help="run hooks one after the other; a stop ends the rest")
+    parser.add_argument("--no-timeouts", action="store_true", help="let every hook run until it ends")
+    parser.add_argument("--no-journal", action="store_true", help="leave no line in the journal")
+    parser.add_argument(
+        "--inject",
+        action="append",
+        default=[],
+        metavar="FAULT[:PATTERN]",
+        help=f"let hooks fail ({', '.join(FAULTS)}=2s); a pattern names those whose command has it",
+    )
+    parser.add_argument("--watch", action="store_true", help="fire again whenever settings or scripts change")
+    parser.add_argument("--as-model", action="store_true", help="print exactly what the model would receive")
+    parser.add_argument("--show-event", action="store_true", help="print the event as hooks would read it, run nothing")
+    parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
+    parser.epilog = "Exit status: 0 the action would proceed, 2 it is blocked, 1 usage or internal error."
+
+
+class Fired(msgspec.Struct, frozen=True):
+    """One firing and what is needed to tell about it."""
+
+    event: Event
+    outcome: Outcome
+    seconds: float
+    #: Run id → the fault that was injected into it.
+    struck: dict[str, str]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fire, print, and wait for what went to the background; with --watch again and again."""
+    event = read_event(args)
+    if args.show_event:
+        say([json.dumps(payload(event), ensure_ascii=False)], sys.stdout)
+        return PROCEED
+    status, loaded = asyncio.run(_fire(event, args))
+    try:
+        while args.watch:
+            seen = stamps(watched_files(loaded))
+            say([f"watching {len(seen)} files; Ctrl+C ends"], sys.stderr)
+            changed = wait_for_change(seen)
+            say(["", f"{time.strftime('%H:%M:%S')}  {', '.join(map(harmless, changed))} changed"], sys.stderr)
+            status, loaded = asyncio.run(_fire(event, args))
+    except KeyboardInterrupt:  # the ordinary way out of watching
+        pass
+    return status
+
+
+async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
+    options = Options(sequential=args.sequential, timeouts=not args.no_timeouts, await_rewake=True)
+    injector = Injector([read_fault(text) for text in args.inject])
+    async with AsyncExitStack() as closing:
+        lent = powers(args)
+        if lent.servers is not None:
+            await closing.enter_async_context(lent.servers)
+        session = await closing.enter_async_context(
+            open_session(places(args), powers=lent, options=options, journal=not args.no_journal, frozen=True)
+        )
+        session.engine.executors = injector.wrap(session.engine.executors)
+        say(problems(session.loaded), sys.stderr)
+        began = time.perf_counter()
+        outcome = await session.engine.fire(event)
+        fired = Fired(event, outcome, time.perf_counter() - began, injector.struck)
+        _tell(fired, args)
+        _tell_late(await _see_off(session, args.json), event, args)
+        say((f"hookwright: {diagnostic_line(notice)}" for notice in session.notices), sys.stderr)
+        return status_of(outcome), session.loaded
+
+
+def _tell(fired: Fired, args: argparse.Namespace) -> None:
+    if args.as_model:
+        parts = model_view(fired.event, fired.outcome)
+        if args.json:
+            say([json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False)], sys.stdout)
+        else:
+            say(_texts(parts), sys.stdout)
+            say([] if parts else ["hookwright: the model receives nothing from these hooks"], sys.stderr)
+    elif args.json:
+        ours = {"ms": round(fired.seconds * 1000, 3), "injected": fired.struck}
+        say([json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str)], sys.stdout)
+    else:
+        style = Style.of(sys.stdout)
+        say(outcome_lines(fired.event, fired.outcome, style, fired.struck), sys.stdout)
+        say(latency_line(fired.outcome, fired.seconds, style), sys.stdout)
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[str]:
+    """Keep the words as they are for a pipe; on a terminal nothing of them may move the cursor."""
+    return (harmless(part.text) if sys.stdout.isatty() else part.text for part in parts)
+
+
+def _tell_late(lates: Sequence[Late], event: Event, args: argparse.Namespace) -> None:
+    if args.as_model and not args.json:
+        say(_texts(later_view(lates)), sys.stdout)
+    elif not args.json:
+        for late in lates:
+            say(late_lines(late, event), sys.stdout)
+
+
+async def _see_off(session: HookSession, quiet: bool) -> tuple[Late, ...]:
+    """Background hooks end with this process, so it waits for them; each ends at its own limit."""
+    if session.background.running and not quiet:
+        say([f"waiting for {len(session.background.running)} background hook(s); Ctrl+C ends them"], sys.stderr)
+    await session.background.wait()
+    return session.background.collect()
+
+
+def status_of(outcome: Outcome) -> int:
+    """2 when the action is refused or the turn ends, as a script would test it."""
+    return BLOCKED if outcome.blocked or outcome.stop is not None else PROCEED

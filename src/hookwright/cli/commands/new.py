@@ -1,0 +1,86 @@
+"""Write a hook from a template: script, settings entry and cases."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from hookwright.cli.options import add_places, places
+from hookwright.cli.terminal import Style
+from hookwright.config.files import shown_path
+from hookwright.errors import ConfigError
+from hookwright.screen import harmless, say
+from hookwright.sources import Scope
+from hookwright.templates import Language, load_template, template_names
+from hookwright.templates.install import Done, install
+
+SCOPES = {scope.value: scope for scope in (Scope.PROJECT, Scope.USER, Scope.LOCAL)}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("template", nargs="?", metavar="TEMPLATE", help="what to write; --list tells the choice")
+    parser.add_argument("--list", action="store_true", help="list the templates")
+    parser.add_argument("--show", action="store_true", help="print the script and its cases, write nothing")
+    parser.add_argument(
+        "--lang", choices=[language.value for language in Language], default="bash", help="default: bash"
+    )
+    parser.add_argument(
+        "--scope", choices=list(SCOPES), default="project", help="for everybody, for you, or for you here (local)"
+    )
+    add_places(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, show or write."""
+    if args.list or args.template is None:
+        if not args.list:
+            raise ConfigError("name a template; `hookwright new --list` tells the choice")
+        return _list(args.json)
+    template = load_template(args.template)
+    language = Language(args.lang)
+    if args.show:
+        say([template.scripts.get(language, "# settings only, no script"), template.cases], sys.stdout)
+        return 0
+    loaded = places(args).load()
+    done = install(template, language, SCOPES[args.scope], loaded.locations)
+    if args.json:
+        print(json.dumps({"template": template.name, "done": [{"path": d.path, "what": d.what} for d in done]}))
+    else:
+        say(_lines(done, args), sys.stdout)
+    return 0
+
+
+def _list(as_json: bool) -> int:
+    templates = [load_template(name) for name in template_names()]
+    if as_json:
+        rows = [{"name": item.name, "title": item.title, "events": item.events} for item in templates]
+        print(json.dumps(rows, indent=1))
+        return 0
+    style = Style.of(sys.stdout)
+    width = max(len(item.name) for item in templates)
+    for item in templates:
+        say(
+            [
+                f"{style.bold(item.name.ljust(width))}  {item.title}",
+                style.dim(f"{'':{width}}  {', '.join(item.events)}"),
+            ],
+            sys.stdout,
+        )
+    return 0
+
+
+def _lines(done: Sequence[Done], args: argparse.Namespace) -> Iterator[str]:
+    style = Style.of(sys.stdout)
+    cwd = os.getcwd()
+    for item in done:
+        yield f"  {style.good('✓')} {harmless(shown_path(item.path, cwd))}  {style.dim(item.what)}"
+    project = "" if args.project == "." else f" --project {args.project}"
+    cases = next(item.path for item in done if item.path.endswith(".yaml"))
+    yield f"next: hookwright test{project} --trust {shown_path(cases, cwd)}"
+    if args.scope != "user":
+        yield f"then: hookwright trust{project}   (hooks of a project run only after you trusted them)"

@@ -1,0 +1,101 @@
+"""Make cases of what happened in a session: from its transcript, or from a session that is run now."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from hookwright.agent.transcript.lines import read_lines
+from hookwright.cases.record import Seen, Wanted, Written, as_json, as_yaml, from_recording, from_transcript, make_cases
+from hookwright.errors import InvalidCase
+from hookwright.events import CATALOGUE
+from hookwright.recorder import RECORD_VARIABLE
+from hookwright.wire import did_you_mean
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("transcript", nargs="*", metavar="TRANSCRIPT", help="transcripts (.jsonl) of earlier sessions")
+    parser.add_argument("--event", action="append", default=[], metavar="NAME", help="only this event; may be repeated")
+    parser.add_argument("--tool", action="append", default=[], metavar="NAME", help="only this tool; may be repeated")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many cases")
+    parser.add_argument("--out", metavar="FILE", help="a new .yaml or .json file (default: YAML on stdout)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
+    parser.epilog = (
+        "`hookwright record [OPTIONS] -- COMMAND …` runs a command, for example `hookwright run`, and records the events of "
+        "its session with what the hooks decided. Cases from a transcript expect nothing yet: `hookwright test --update` "
+        "records what the hooks do now. Credentials are replaced; read the file before you commit it."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Collect events, write cases."""
+    for name in args.event:
+        if name not in CATALOGUE:
+            raise InvalidCase(f"--event {name}: is not an event{did_you_mean(name, CATALOGUE)}")
+    if args.out is not None and os.path.lexists(args.out):
+        raise InvalidCase(f"--out {args.out}: exists already; give the name of a new file")
+    files, command = split(args.transcript)
+    status = 0
+    if command:
+        status, seen = _live(command)
+    elif files:
+        seen = [event for path in files for event in _of_transcript(path)]
+    else:
+        raise InvalidCase("name a transcript, or a command to run: hookwright record -- hookwright run 'list the files'")
+    wanted = Wanted(events=frozenset(args.event), tools=frozenset(args.tool), limit=args.limit)
+    cases = make_cases(seen, wanted)
+    if not cases:
+        raise InvalidCase(f"none of the {len(seen)} events that were seen is wanted; nothing is written")
+    _write(cases, args)
+    return status
+
+
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell transcripts from a command: whatever is not a file that ends with .jsonl begins the command."""
+    if words and not words[0].endswith(".jsonl"):
+        return [], list(words)
+    return list(words), []
+
+
+def _of_transcript(path: str) -> list[Seen]:
+    try:
+        return list(from_transcript(read_lines(path)))
+    except OSError as error:
+        raise InvalidCase(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _live(command: Sequence[str]) -> tuple[int, list[Seen]]:
+    """Run a command whose session records itself; Ctrl+C is the command's own affair."""
+    with tempfile.TemporaryDirectory(prefix="hookwright-record-") as folder:
+        path = os.path.join(folder, "events.jsonl")
+        # A handler, not SIG_IGN: the command must not inherit that its interrupts are ignored.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            done = subprocess.run(command, env={**os.environ, RECORD_VARIABLE: path}, check=False)
+        except OSError as error:
+            raise InvalidCase(f"{command[0]}: cannot be started: {error.strerror}") from None
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if not os.path.exists(path):
+            raise InvalidCase(f"`{command[0]}` fired no event through Hookwright, so there is nothing to record")
+        return done.returncode, list(from_recording(read_lines(path)))
+
+
+def _write(cases: Sequence[Written], args: argparse.Namespace) -> None:
+    wants_json = args.json or (args.out is not None and args.out.endswith(".json"))
+    text = as_json(cases) if wants_json else as_yaml(cases)
+    if args.out is None:
+        print(text, end="")
+        return
+    os.makedirs(os.path.dirname(os.path.abspath(args.out)), exist_ok=True)
+    with open(args.out, "x", encoding="utf-8") as file:
+        file.write(text)
+    told = sum("expect" in case for case in cases)
+    print(f"{args.out}: {len(cases)} cases, {told} with what was decided", file=sys.stderr)
+    print(f"next: hookwright test {args.out}{'' if told == len(cases) else ' --update'}", file=sys.stderr)

@@ -1,0 +1,94 @@
+"""List the rules of `hookwright check`, or explain one with a bad and a good sample."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from hookwright.cli.terminal import Style
+from hookwright.errors import ConfigError
+from hookwright.lint import FAMILIES, RULES, Rule, Sample
+from hookwright.screen import say
+
+USAGE = 2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("ids", nargs="*", metavar="ID", help="HK401, exit-1-guard, or a beginning such as HK4")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table, or the rules that were asked for."""
+    chosen = [rule for word in args.ids for rule in _found(word)]
+    if args.json:
+        rules = chosen or list(RULES.values())
+        print(json.dumps([_record(rule) for rule in rules], indent=2, ensure_ascii=False))
+        return 0
+    style = Style.of(sys.stdout)
+    lines = [line for rule in chosen for line in _explained(rule, style)] if chosen else _table(style)
+    say(lines, sys.stdout)
+    return 0
+
+
+def _found(word: str) -> list[Rule]:
+    named = [rule for rule in RULES.values() if word.lower() in (rule.id.lower(), rule.name.lower())]
+    found = named or [rule for rule in RULES.values() if rule.id.startswith(word.upper())]
+    if not found:
+        raise ConfigError(f"{word} is no rule. `hookwright rules` lists them.")
+    return found
+
+
+def _table(style: Style) -> Iterator[str]:
+    for title, rules in FAMILIES.items():
+        yield style.bold(title)
+        for rule in rules:
+            mark = "†" if rule.runs else " "
+            yield f"  {rule.id}{mark} {rule.severity.value:8} {rule.name:26} {rule.summary}"
+        yield ""
+    yield style.dim("† is found, or found better, with `hookwright check --run`.")
+
+
+def _explained(rule: Rule, style: Style) -> Iterator[str]:
+    yield style.bold(f"{rule.title} ({rule.severity.value})")
+    yield f"  {rule.summary}"
+    yield ""
+    yield f"  {rule.why}"
+    yield ""
+    yield f"  {style.bold('Write')}  {rule.fix}"
+    if rule.needs_target:
+        yield f"  {style.dim('Found only with --target.')}"
+    yield from _sample("Bad", rule.bad, style.bad(" ←"), style)
+    yield from _sample("Good", rule.good, "", style)
+    yield ""
+
+
+def _sample(title: str, sample: Sample, mark: str, style: Style) -> Iterator[str]:
+    notes = [
+        *([f"on {sample.event}"] if sample.event else []),
+        *([f"--target {sample.target}"] if sample.target else []),
+    ]
+    yield ""
+    yield f"  {style.bold(title)}{' (' + ', '.join(notes) + ')' if notes else ''}"
+    for name, lines in sample.marked(mark):
+        yield f"    {style.dim(name)}"
+        yield from (f"      {line}" for line in lines)
+
+
+def _record(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "summary": rule.summary,
+        "why": rule.why,
+        "fix": rule.fix,
+        "runs": rule.runs,
+        "needs_target": rule.needs_target,
+        "bad": dict(rule.bad.files),
+        "good": dict(rule.good.files),
+    }

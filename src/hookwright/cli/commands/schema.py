@@ -1,0 +1,52 @@
+"""Print JSON Schemas, made from the catalogue."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from hookwright.errors import ConfigError, InvalidEvent
+from hookwright.events import CATALOGUE
+from hookwright.schema import Schema, all_schemas, input_schema, output_schema, settings_schema
+from hookwright.wire import did_you_mean
+
+WHAT = ("settings", "input", "output", "all")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("what", choices=WHAT, help="a settings file, what a hook reads, what it prints, or everything")
+    parser.add_argument("event", nargs="?", metavar="EVENT", help="the event, for input and output")
+    parser.add_argument("--out", metavar="DIR", help="write files into a folder instead of printing")
+    parser.add_argument("--json", action="store_true", help="accepted for the sake of scripts: schemas are JSON anyway")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one schema, or write files."""
+    chosen = _chosen(args.what, args.event)
+    if args.out is not None:
+        for name, schema in chosen.items():
+            path = os.path.join(args.out, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(schema, file, indent=2)
+                file.write("\n")
+        print(f"{len(chosen)} schema(s) in {args.out}")
+        return 0
+    shown = next(iter(chosen.values())) if len(chosen) == 1 else chosen
+    print(json.dumps(shown, indent=2))
+    return 0
+
+
+def _chosen(what: str, event: str | None) -> dict[str, Schema]:
+    if what in ("settings", "all"):
+        if event is not None:
+            raise ConfigError(f"`hookwright schema {what}` takes no event; leave `{event}` out")
+        return {"settings.schema.json": settings_schema()} if what == "settings" else all_schemas()
+    if event is None:
+        raise ConfigError(f"name an event: hookwright schema {what} PreToolUse")
+    if event not in CATALOGUE:
+        raise InvalidEvent(f"`{event}` is not an event{did_you_mean(event, CATALOGUE)}")
+    made = input_schema(event) if what == "input" else output_schema(event)
+    return {f"{what}/{event}.schema.json": made}

@@ -1,0 +1,190 @@
+"""Count what hooks did: how often, how long, how often they refused or failed, and which of them never ran."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from hookwright.cli.journalfile import Filter, Record, add_journal, journal_files, journal_folder, read_filter, records
+from hookwright.cli.options import add_places, places
+from hookwright.cli.render import one_line, place
+from hookwright.cli.terminal import Style
+from hookwright.config import Loaded
+from hookwright.config.files import is_inside
+from hookwright.hookset import Entry
+from hookwright.journal import short
+from hookwright.screen import say
+
+_REFUSALS = ("deny", "block")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_journal(parser, since="30d")
+    add_places(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+class Counted(msgspec.Struct, kw_only=True):
+    """What one hook did on one event."""
+
+    event: str
+    handler: str
+    source: str
+    runs: int = 0
+    refused: int = 0
+    failed: int = 0
+    timed_out: int = 0
+    skipped: int = 0
+    times: list[float] = msgspec.field(default_factory=list)
+    last: float = 0.0
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        if record.get("kind") == "skip":
+            self.skipped += 1
+            return
+        self.runs += 1
+        self.refused += record.get("decision") in _REFUSALS
+        self.failed += record.get("ending") in ("non-blocking error", "cancelled")
+        self.timed_out += record.get("outcome") == "cancelled"
+        self.times.append(float(record.get("ms", 0.0)))
+        self.last = max(self.last, float(record.get("t", 0.0)))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Count, compare with what is configured, print."""
+    folder, wanted = journal_folder(args), read_filter(args)
+    kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "skip"}))))
+    rows = count(kept)
+    loaded = places(args).load()
+    silent = never_fired(loaded, kept, wanted)
+    begins = _beginning(folder)
+    if args.json:
+        print(json.dumps(_summary(rows, silent, begins, wanted), indent=1))
+        return 0
+    say(_lines(rows, silent, begins, wanted), sys.stdout)
+    return 0
+
+
+def count(kept: Iterable[Record]) -> list[Counted]:
+    """Sum up records by hook and event, the busiest first."""
+    rows: dict[tuple[str, ...], Counted] = {}
+    for record in kept:
+        source = str(record.get("source", ""))
+        key = (str(record.get("event")), str(record.get("handler")), source)
+        rows.setdefault(key, Counted(event=key[0], handler=key[1], source=source)).add(record)
+    return sorted(rows.values(), key=lambda row: (-row.runs, row.event, row.handler))
+
+
+def never_fired(loaded: Loaded, kept: Sequence[Record], wanted: Filter) -> list[Entry]:
+    """List configured hooks that did not run; a hook of this project counts only what happened in this project."""
+    runs = [record for record in kept if record.get("kind") == "run"]
+    folders = {str(record.get("cwd", "")) for record in runs}
+    inside = {folder for folder in folders if is_inside(folder, loaded.project_dir)}
+    ran = {(record.get("event"), record.get("handler")) for record in runs}
+    here = {(record.get("event"), record.get("handler")) for record in runs if record.get("cwd") in inside}
+    return [
+        entry
+        for entry in loaded.hooks
+        if (entry.event, short(entry.handler.label)) not in (here if entry.handler.source.from_project else ran)
+        and wanted.event in (None, entry.event)
+        and (wanted.handler is None or wanted.handler in entry.handler.label)
+    ]
+
+
+def percentile(times: Sequence[float], share: float) -> float:
+    """Give the time that this share of the runs did not exceed (nearest rank)."""
+    if not times:
+        return 0.0
+    ordered = sorted(times)
+    return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
+
+
+def _beginning(folder: str) -> float | None:
+    first = next(iter(journal_files(folder)), None)
+    if first is None:
+        return None
+    record = next(records(folder, Filter()), None)
+    return None if record is None else float(record.get("t", 0.0))
+
+
+def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> dict[str, Any]:
+    return {
+        "since": wanted.since,
+        "journal_begins": begins,
+        "hooks": [
+            {
+                "event": row.event,
+                "handler": row.handler,
+                "source": row.source,
+                "runs": row.runs,
+                "p50_ms": percentile(row.times, 0.50),
+                "p95_ms": percentile(row.times, 0.95),
+                "max_ms": max(row.times, default=0.0),
+                "refused": row.refused,
+                "refused_rate": row.refused / row.runs if row.runs else 0.0,
+                "failed": row.failed,
+                "timed_out": row.timed_out,
+                "skipped": row.skipped,
+                "last": row.last or None,
+            }
+            for row in rows
+        ],
+        "never_fired": [
+            {"event": entry.event, "handler": entry.handler.label, "source": place(entry.handler.source)}
+            for entry in silent
+        ],
+    }
+
+
+def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> Iterator[str]:
+    style = Style.of(sys.stdout)
+    if begins is None:
+        yield "the journal is empty; it is written by `hookwright run`, by `hookwright fire` and by hosts that ask for it"
+    else:
+        first = max(begins, wanted.since or 0.0)
+        yield style.dim(f"since {_date(first)}" + ("" if first > begins else ", when the journal begins"))
+    if rows:
+        yield style.bold(_row("runs", "p50 ms", "p95 ms", "refused", "failed", "skipped", "hook"))
+    for row in rows:
+        yield _row(
+            str(row.runs),
+            f"{percentile(row.times, 0.50):.0f}" if row.times else "",
+            f"{percentile(row.times, 0.95):.0f}" if row.times else "",
+            f"{row.refused / row.runs:.0%}" if row.runs else "",
+            str(row.failed) if row.failed else "",
+            str(row.skipped) if row.skipped else "",
+            f"{row.event}  {one_line(row.handler, 70)}" + (f"  last {_date(row.last)}" if row.last else "  never ran"),
+        )
+        if row.failed:
+            kind = f", {row.timed_out} of them at the time limit" if row.timed_out else ""
+            yield style.warn(f"{'':>14}gave no verdict {row.failed} times{kind}")
+    if silent:
+        yield style.bold(f"never fired {_span(begins, wanted)}")
+        for entry in silent:
+            yield f"  {entry.event}  {one_line(entry.handler.label, 70)}  {style.dim(place(entry.handler.source))}"
+
+
+def _row(*cells: str) -> str:
+    return "".join(cell.rjust(9) for cell in cells[:-1]) + f"  {cells[-1]}"
+
+
+def _span(begins: float | None, wanted: Filter) -> str:
+    """Say how long that is; never longer than the journal reaches back."""
+    if begins is None:
+        return "as far as is known"
+    days = (time.time() - max(begins, wanted.since or 0.0)) / 86400
+    return f"in {days:.0f} days" if days >= 1.5 else f"in {days * 24:.0f} hours"
+
+
+def _date(moment: float) -> str:
+    return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,100 @@
+"""Show what hooks did, record by record, from the journal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
+from hookwright.cli.render import one_line
+from hookwright.cli.terminal import Style
+from hookwright.screen import harmless, say
+
+DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
+OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
+KINDS = ("run", "skip", "event")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("-f", "--follow", action="store_true", help="go on and show what happens from now on")
+    parser.add_argument("-n", type=int, default=20, metavar="N", help="the last N records, 0 for all (default: 20)")
+    add_journal(parser, since=None)
+    parser.add_argument("--decision", choices=DECISIONS, help="only what was decided so")
+    parser.add_argument("--outcome", choices=OUTCOMES, help="only runs that ended so")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only such records (default: all)")
+    parser.add_argument("--json", action="store_true", help="print the records as they are, one a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the end of the journal, then what follows."""
+    wanted = msgspec.structs.replace(
+        read_filter(args),
+        decision=args.decision,
+        outcome=args.outcome,
+        kinds=frozenset(args.kind) if args.kind else Filter().kinds,
+    )
+    folder = journal_folder(args)
+    found: Iterable[Record] = records(folder, wanted)
+    if args.n > 0:
+        found = deque(found, maxlen=args.n)
+    style = Style.of(sys.stdout)
+    shown = 0
+    for record in found:
+        shown += 1
+        _tell(record, args.json, style)
+    if not shown and not args.follow and not args.json:
+        say([f"no such records in {folder}"], sys.stderr)
+    if args.follow:
+        try:
+            for record in follow(folder, wanted):
+                _tell(record, args.json, style)
+        except KeyboardInterrupt:  # the ordinary way out of following
+            pass
+    return 0
+
+
+def _tell(record: Record, as_json: bool, style: Style) -> None:
+    say([json.dumps(record, ensure_ascii=False) if as_json else trace_line(record, style)], sys.stdout)
+
+
+def trace_line(record: Record, style: Style) -> str:
+    """Write one record on one line: when, what, what came of it, how long, who, why."""
+    when = datetime.fromtimestamp(float(record.get("t", 0))).strftime("%m-%d %H:%M:%S")
+    tool = record.get("tool")
+    what = harmless(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))
+    took = f"{float(record['ms']):.0f} ms" if "ms" in record else ""
+    tail = _tail(record)
+    return f"{style.dim(when)}  {what.ljust(22)} {_verdict(record, style)} {took.rjust(8)}  {tail}".rstrip()
+
+
+_WIDTH = 9
+
+
+def _verdict(record: Record, style: Style) -> str:
+    decision, outcome = record.get("decision"), record.get("outcome")
+    if record.get("kind") == "skip":
+        return style.dim("skipped".ljust(_WIDTH))
+    if decision in ("deny", "block") or record.get("stop"):
+        return style.bad(str(decision or "stop").ljust(_WIDTH))
+    if outcome in ("error", "cancelled"):
+        return style.warn(str(outcome).ljust(_WIDTH))
+    if decision is not None:
+        return style.good(str(decision).ljust(_WIDTH))
+    return (str(outcome) if outcome is not None else "proceed").ljust(_WIDTH)
+
+
+def _tail(record: Record) -> str:
+    if record.get("kind") == "event":
+        counts = [f"{record.get('ran', 0)} ran", f"{record.get('skipped', 0)} skipped"]
+        counts += [f"{record['errors']} without a verdict"] if record.get("errors") else []
+        return "= " + ", ".join(counts)
+    reason = record.get("skip") or record.get("reason")
+    handler = one_line(str(record.get("handler", "")), 60)
+    return f"{handler}  {one_line(str(reason), 100)}" if reason else handler

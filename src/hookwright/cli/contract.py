@@ -1,0 +1,78 @@
+"""The JSON that `hookwright fire --json` prints: the output contract of the conformance kit, and a little more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hookwright.events import CATALOGUE
+from hookwright.journal import decision_of, handler_record
+from hookwright.outcome import Allow, Ask, Defer, Deny, Outcome, Run, Skip
+from hookwright.replies import Exited
+from hookwright.visibility import messages
+
+
+def contract(outcome: Outcome) -> dict[str, Any]:
+    """Write an outcome in the keys of the contract; `skipped`, `seen` and `diagnostics` are ours."""
+    return {
+        "event": outcome.event,
+        "ran": [_run(run) for run in outcome.runs],
+        "permission": _permission(outcome),
+        "blocked": outcome.blocked,
+        "reason": outcome.reason if isinstance(outcome.decision, Ask) or outcome.blocked else None,
+        "updated_input": outcome.updated_input,
+        "updated_output": outcome.updated_output,
+        "context": list(outcome.context),
+        "plain_stdout_to_model": list(outcome.plain),
+        "stop": outcome.stop is not None,
+        "stop_reason": outcome.stop.reason if outcome.stop is not None else None,
+        "system_messages": list(outcome.system_messages),
+        "errors": outcome.errors,
+        "fields": dict(outcome.fields),
+        "skipped": [_skip(skip) for skip in outcome.skips],
+        "seen": [
+            {"reader": message.reader.value, "form": message.form.value, "text": message.text}
+            for message in messages(outcome)
+        ],
+        "diagnostics": [
+            {"code": d.code, "severity": d.severity.value, "message": d.message, "source": str(d.source or "")}
+            for d in outcome.diagnostics
+        ],
+    }
+
+
+def _permission(outcome: Outcome) -> str | None:
+    """The word for the host's permission answer; null on events that give none."""
+    if not CATALOGUE[outcome.event].rules.permission:
+        return None
+    decision = outcome.decision
+    return type(decision).__name__.lower() if isinstance(decision, Allow | Ask | Defer | Deny) else None
+
+
+def _run(run: Run) -> dict[str, Any]:
+    decision, reason = decision_of(run.verdict.decision)
+    record: dict[str, Any] = {
+        "command": run.handler.label,
+        "outcome": run.label,
+        "type": run.handler.kind.value,
+        "source": str(run.handler.source),
+        "decision": decision,
+        "reason": reason,
+        "error": run.verdict.error,
+        "ms": round(run.timing.seconds * 1000, 3),
+    }
+    if isinstance(run.reply, Exited):
+        record["exit_code"] = run.reply.status
+        record["stdout"] = "" if run.verdict.suppress_output else run.reply.stdout.decode("utf-8", "replace")
+        record["stderr"] = run.reply.stderr.decode("utf-8", "replace")
+    return record
+
+
+def _skip(skip: Skip) -> dict[str, Any]:
+    record = handler_record(skip.handler)
+    return {
+        "command": skip.handler.label,
+        "type": record["type"],
+        "source": str(skip.handler.source),
+        "reason": skip.reason.value,
+        "detail": skip.detail,
+    }

@@ -1,0 +1,105 @@
+"""Options that several commands share: where hooks are looked for, and what event is meant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from hookwright.config.trust import TrustPolicy
+from hookwright.errors import InvalidEvent
+from hookwright.events import CATALOGUE, Event
+from hookwright.jsontext import parse_json
+from hookwright.samples import new_session_id, sample_fields, tool_input
+from hookwright.wire import decode_event, did_you_mean
+from hookwright.wiring import Places
+
+
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where hooks are looked for."""
+    parser.add_argument("--project", default=".", metavar="DIR", help="start directory (default: here)")
+    parser.add_argument(
+        "--settings", action="append", default=[], metavar="FILE|JSON", help="further settings, as a file or JSON text"
+    )
+    parser.add_argument("--setting-sources", metavar="LIST", help="which of user,project,local are read")
+    parser.add_argument("--plugin-dir", action="append", default=[], metavar="DIR", help="load a plugin from a folder")
+    parser.add_argument("--trust", action="store_true", help="trust the project's hooks for this call")
+
+
+def places(args: argparse.Namespace) -> Places:
+    """Read those options."""
+    listed = args.setting_sources
+    return Places(
+        project=args.project,
+        env=dict(os.environ),
+        settings=tuple(args.settings),
+        sources=None if listed is None else tuple(word.strip() for word in listed.split(",") if word.strip()),
+        plugin_dirs=tuple(args.plugin_dir),
+        trust=TrustPolicy.EVERYTHING if args.trust else None,
+    )
+
+
+def add_event(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe an event."""
+    parser.add_argument("event", nargs="?", metavar="EVENT", help="event name; without it the event's JSON is on stdin")
+    parser.add_argument(
+        "--sample",
+        metavar="WHAT",
+        help="an ordinary event for this tool (Write, mcp__server__tool) or this value of the matcher (resume, manual)",
+    )
+    parser.add_argument("--tool", metavar="NAME", help="tool_name; without --input it gets an ordinary input")
+    parser.add_argument("--input", metavar="JSON", help="tool_input")
+    parser.add_argument("--prompt", metavar="TEXT", help="prompt")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", help="any other field; the value is JSON or text"
+    )
+
+
+def read_event(args: argparse.Namespace) -> Event:
+    """Build the event that the options describe, or read it from stdin."""
+    if args.event is None:
+        if sys.stdin.isatty():
+            raise InvalidEvent("name an event, or give its JSON on stdin: hookwright fire PreToolUse --tool Bash")
+        if args.sample is not None:
+            raise InvalidEvent(f"--sample {args.sample}: name the event too, for example PreToolUse")
+        return decode_event(sys.stdin.buffer.read())
+    if args.event not in CATALOGUE:
+        raise InvalidEvent(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
+    return decode_event({**_defaults(args.event, args.project, args.sample), **_given(args)})
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    if args.tool is not None:
+        given["tool_name"] = args.tool
+        given["tool_input"] = tool_input(args.tool, os.path.abspath(args.project)) or {}
+    if args.input is not None:
+        value, problem = parse_json(args.input)
+        if problem is not None or not isinstance(value, dict):
+            raise InvalidEvent(f'--input {args.input}: write a JSON object, for example \'{{"command": "ls"}}\'')
+        given["tool_input"] = value
+    if args.prompt is not None:
+        given["prompt"] = args.prompt
+    for item in args.set:
+        name, equals, text = item.partition("=")
+        if not equals:
+            raise InvalidEvent(f"--set {item}: write FIELD=VALUE")
+        value, problem = parse_json(text)
+        given[name] = text if problem is not None else value
+    return given
+
+
+def _defaults(name: str, project: str, variant: str | None) -> dict[str, Any]:
+    """Fill in what a session would: ids, paths, and the event's own required fields."""
+    cwd = os.path.abspath(project)
+    session = new_session_id()
+    slug = "".join(letter if letter.isalnum() else "-" for letter in cwd)
+    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    return {
+        "session_id": session,
+        "transcript_path": os.path.join(home, "projects", slug, f"{session}.jsonl"),
+        "cwd": cwd,
+        "hook_event_name": name,
+        **sample_fields(name, cwd, variant),
+    }

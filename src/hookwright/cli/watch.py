@@ -1,0 +1,53 @@
+"""Wait until something that decides about hooks changes on disk, by looking at it now and then."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+
+import msgspec
+
+from hookwright.config import Loaded
+from hookwright.config.scripts import Reach, TooManyFiles, named_files
+
+INTERVAL = 0.25
+
+Stamps = dict[str, tuple[int, int, int] | None]
+
+
+def watched_files(loaded: Loaded) -> tuple[str, ...]:
+    """List settings files, present or not, and the files that the hooks' commands name."""
+    where = loaded.locations
+    reach = Reach(where.project_dir, where.start_dir, where.home)
+    found = dict.fromkeys(file.path for file in loaded.files if file.path)
+    for entry in loaded.hooks:
+        plugin = entry.handler.source.plugin
+        own = msgspec.structs.replace(reach, plugin_root=plugin.root) if plugin is not None else reach
+        try:
+            found.update(dict.fromkeys(named_files(entry.handler, own)))
+        except TooManyFiles:
+            continue
+    return tuple(found)
+
+
+def stamps(paths: Iterable[str]) -> Stamps:
+    """Note how each file looks now."""
+    return {path: _stamp(path) for path in paths}
+
+
+def wait_for_change(before: Stamps) -> list[str]:
+    """Wait, and tell which files changed."""
+    while True:
+        changed = [path for path, stamp in before.items() if _stamp(path) != stamp]
+        if changed:
+            return changed
+        time.sleep(INTERVAL)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)

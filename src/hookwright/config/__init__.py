@@ -1,0 +1,35 @@
+"""Configuration: find settings files, read them with every problem, merge them, and gate what a project supplies."""
+
+from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
+from hookwright.config.load import FileRead, FileStatus, Loaded, load_hooks
+from hookwright.config.review import Review, Reviewed, accept, review
+from hookwright.config.settings import Permissions, Settings, Sourced, Switch
+from hookwright.config.trust import Changed, Gate, Item, New, Trusted, TrustPolicy
+from hookwright.config.truststore import Record, TrustStore
+
+__all__ = [
+    "Changed",
+    "ComponentFile",
+    "FileRead",
+    "FileStatus",
+    "Frontmatter",
+    "Gate",
+    "Item",
+    "Loaded",
+    "New",
+    "Permissions",
+    "Record",
+    "Review",
+    "Reviewed",
+    "Settings",
+    "Sourced",
+    "Switch",
+    "TrustPolicy",
+    "TrustStore",
+    "Trusted",
+    "accept",
+    "component_groups",
+    "load_hooks",
+    "read_frontmatter",
+    "review",
+]

@@ -1,0 +1,240 @@
+"""The YAML head of a skill or an agent: its fields, and the hooks that hold while it is active."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import Any
+
+import msgspec
+
+from hookwright.config.files import Unreadable, read_bytes
+from hookwright.config.jsonfile import Fault, Path, Tree
+from hookwright.config.parse import Found, parse_hooks
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.errors import MissingExtra
+from hookwright.jsontext import plain
+from hookwright.sources import Component, Plugin, Scope, Source
+
+_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_MAX_BYTES = 1024 * 1024
+#: YAML is slow to read: a project must not hold a session up by a head that nobody would write.
+_MAX_HEAD = 32 * 1024
+#: YAML aliases can make a short text huge; nobody writes that many values.
+_MAX_VALUES = 20_000
+_MAX_DEPTH = 100
+
+
+class Frontmatter(msgspec.Struct, frozen=True):
+    """A markdown file with a YAML head."""
+
+    data: dict[str, Any]
+    body: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    #: The head with the lines of its parts, as lines of the file; None when there is no usable head.
+    tree: Tree | None = None
+
+
+class ComponentFile(msgspec.Struct, frozen=True):
+    """A skill or agent file that was found."""
+
+    path: str
+    kind: str  # "skill" or "agent"
+    from_project: bool = False
+    plugin: Plugin | None = None
+
+    @property
+    def name(self) -> str:
+        """Tell the name that counts when the head gives none: the skill's folder, the agent's file."""
+        stem = os.path.dirname(self.path) if self.kind == "skill" else os.path.splitext(self.path)[0]
+        return os.path.basename(stem)
+
+
+def read_frontmatter(path: str, source: Source | None = None) -> Frontmatter:
+    """Read head and body of a file; a head that cannot be read is reported, and the body still counts."""
+    source = source if source is not None else Source(Scope.COMPONENT, path)
+    try:
+        text = read_bytes(path, _MAX_BYTES).decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return Frontmatter({}, "", (_finding(source, 0, "no such file."),))
+    except Unreadable as error:
+        return Frontmatter({}, "", (_finding(source, 0, f"cannot be read: {error}."),))
+    head = _HEAD.match(text)
+    if head is None:
+        return Frontmatter({}, text)
+    body = text[head.end() :]
+    try:
+        if len(head[1]) > _MAX_HEAD:
+            raise InvalidYaml(1, f"the head has {len(head[1]):,} characters, and more than {_MAX_HEAD:,} are not read.")
+        tree = parse_yaml(head[1], first_line=2)
+    except MissingExtra as error:
+        return Frontmatter({}, body, (_finding(source, 1, f"{error}. Until then its fields and hooks do not count."),))
+    except InvalidYaml as error:
+        return Frontmatter({}, body, (_finding(source, error.line, f"{error} Its fields and hooks do not count."),))
+    if not isinstance(tree.value, dict):
+        empty = tree.value is None
+        report = () if empty else (_finding(source, 2, "the head is not a set of `key: value` lines."),)
+        return Frontmatter({}, body, report)
+    notes = tuple(Diagnostic(fault.code, fault.message, _at(source, fault.line)) for fault in tree.faults)
+    return Frontmatter(tree.value, body, notes, tree)
+
+
+def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
+    """Read the hooks of a skill or agent; in an agent `Stop` means its own end, SubagentStop (R-354).
+
+    A plugin's agents may not bring hooks; theirs are reported and left out.
+    """
+    place = Source(Scope.COMPONENT, shown or file.path, from_project=file.from_project, plugin=file.plugin)
+    head = read_frontmatter(file.path, place)
+    if head.tree is None or "hooks" not in head.data:
+        return Found((), head.diagnostics)
+    if file.kind == "agent" and file.plugin is not None:
+        line = head.tree.line(("hooks",))
+        message = "`hooks` of an agent that comes with a plugin do not count. Put them into the plugin's hooks.json."
+        note = Diagnostic("setting-ignored", message, _at(place, line, "hooks"), Severity.WARNING)
+        return Found((), (*head.diagnostics, note))
+    named = head.data.get("name")
+    component = Component(file.kind, named if isinstance(named, str) else file.name)
+    found = parse_hooks(head.tree, msgspec.structs.replace(place, component=component))
+    return Found(found.groups, (*head.diagnostics, *found.diagnostics))
+
+
+def find_components(
+    directory: str, *, from_project: bool = False, plugin: Plugin | None = None
+) -> tuple[ComponentFile, ...]:
+    """List the skills and agents of one `.claude` directory or plugin root, by name."""
+    skills = os.path.join(directory, "skills")
+    agents = os.path.join(directory, "agents")
+    found = [(os.path.join(skills, name, "SKILL.md"), "skill") for name in _names(skills)]
+    found += [(os.path.join(agents, name), "agent") for name in _names(agents) if name.endswith(".md")]
+    return tuple(ComponentFile(path, kind, from_project, plugin) for path, kind in found if os.path.isfile(path))
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _finding(source: Source, line: int, message: str) -> Diagnostic:
+    return Diagnostic("frontmatter", message, _at(source, line))
+
+
+def _at(source: Source, line: int, pointer: str = "") -> Source:
+    return msgspec.structs.replace(source, line=line, pointer=pointer)
+
+
+# ── YAML with positions ─────────────────────────────────────────────────────
+
+
+class InvalidYaml(Exception):
+    """A head that is not YAML, or not of a kind that a JSON file could say."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def parse_yaml(text: str, first_line: int = 1) -> Tree:
+    """Read YAML 1.2 into the tree that JSON would give; tags and dates stay texts."""
+    try:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+    except ImportError:
+        raise MissingExtra("Reading the head of a skill or agent", "yaml") from None
+    if _flow_depth(text) > _MAX_DEPTH:
+        raise InvalidYaml(first_line, "nested too deeply.")
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # somebody's doubtful YAML is no mistake of the program that reads it
+            node = yaml.compose(text)
+        if node is None:
+            return Tree(None, (0,), 0)
+        builder = _Builder(yaml.constructor, text, first_line)
+        value, spots = builder.build(node, ())
+        return builder.tree(value, spots)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
+        raise InvalidYaml((mark.line if mark else 0) + first_line, f"not valid YAML: {problem}.") from None
+    except RecursionError:
+        raise InvalidYaml(first_line, "nested too deeply.") from None
+
+
+def _flow_depth(text: str) -> int:
+    """Count open brackets, those in quotes too: the library takes seconds to find out that there are too many."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[][{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+class _Builder:
+    """Turns YAML nodes into plain values and their lines."""
+
+    def __init__(self, constructor: Any, text: str, first_line: int) -> None:
+        self.constructor = constructor
+        self.first_line = first_line
+        self.lines = text.count("\n") + first_line + 2
+        self.values = 0
+        self.faults: list[Fault] = []
+
+    def tree(self, value: Any, spots: Any) -> Tree:
+        """Make a tree in which an offset is a line number."""
+        return Tree(value, tuple(range(1, self.lines + 1)), spots, tuple(self.faults))
+
+    def build(self, node: Any, path: Path) -> tuple[Any, Any]:
+        """Build one node; refuse what a bomb of aliases would grow into."""
+        line = node.start_mark.line + self.first_line
+        self.values += 1
+        if self.values > _MAX_VALUES or len(path) > _MAX_DEPTH:
+            raise InvalidYaml(line, "it grows too large; write it without aliases.")
+        match node.id:
+            case "mapping":
+                return self._mapping(node, line, path)
+            case "sequence":
+                values, spots = [], {}
+                for index, item in enumerate(node.value):
+                    value, spot = self.build(item, (*path, index))
+                    values.append(value)
+                    spots[index] = (item.start_mark.line + self.first_line, spot)
+                return values, (line, spots)
+            case _:
+                return self._scalar(node), line
+
+    def _scalar(self, node: Any) -> Any:
+        if str(node.tag).removeprefix("tag:yaml.org,2002:") not in ("bool", "int", "float", "null"):
+            return self._text(node)
+        try:
+            return self.constructor.construct_object(node, deep=True)
+        except ValueError:  # a tag that promises a number, on a text that is none
+            return self._text(node)
+
+    def _text(self, node: Any) -> str:
+        """Read a text as JSON files are read: half of a surrogate pair could be written nowhere."""
+        given = str(node.value)
+        text: str = plain(given)
+        if text != given:
+            mark = node.start_mark
+            message = f'"{text}" has half of a surrogate pair; it is read as U+FFFD.'
+            self.faults.append(Fault("lone-surrogate", message, mark.line + self.first_line, mark.column + 1))
+        return text
+
+    def _mapping(self, node: Any, line: int, path: Path) -> tuple[Any, Any]:
+        values: dict[str, Any] = {}
+        spots: dict[str, Any] = {}
+        for key_node, item in node.value:
+            key_line = key_node.start_mark.line + self.first_line
+            if key_node.id != "scalar":
+                raise InvalidYaml(key_line, "a key must be a plain text.")
+            key = self._text(key_node)
+            if key in values:
+                raise InvalidYaml(key_line, f"the key {key} stands twice.")
+            value, spot = self.build(item, (*path, key))
+            values[key] = value
+            spots[key] = (key_line, spot)
+        return values, (line, spots)

@@ -1,0 +1,176 @@
+"""load_hooks: from a directory to its hooks and settings, with everything that is wrong on the way."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from hookwright.config.files import shown_path
+from hookwright.config.frontmatter import ComponentFile, find_components
+from hookwright.config.jsonfile import Broken, Tree, fault_reports, parse_json, read_tree
+from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, locate
+from hookwright.config.locations import state_dir as default_state_dir
+from hookwright.config.parse import Found, parse_hooks
+from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
+from hookwright.config.scripts import Reach
+from hookwright.config.settings import Declared, Settings, declare, hold_by, merge, setting_keys
+from hookwright.config.trust import Gate, TrustPolicy, settings_item
+from hookwright.config.truststore import TrustStore
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.errors import ConfigError
+from hookwright.handlers import Handler
+from hookwright.hookset import HookSet
+from hookwright.outcome import SkipReason
+from hookwright.sources import Scope, Source
+
+_PROJECT_SCOPES = (Scope.PROJECT, Scope.LOCAL)
+
+
+class FileStatus(enum.Enum):
+    """What became of a file that was looked for."""
+
+    READ = "read"
+    ABSENT = "absent"
+    BROKEN = "left out"
+
+
+class FileRead(msgspec.Struct, frozen=True):
+    """A settings file that was looked for; the path is absolute, and empty for settings given inline."""
+
+    path: str
+    scope: Scope
+    status: FileStatus
+
+
+class Loaded(msgspec.Struct, frozen=True, eq=False):
+    """Everything that one directory's configuration comes to."""
+
+    hooks: HookSet
+    settings: Settings
+    diagnostics: tuple[Diagnostic, ...]
+    project_dir: str
+    files: tuple[FileRead, ...]
+    #: Asked before each run of a project-supplied handler.
+    gate: Gate
+    #: The switches that keep handlers from running, for hooks that are added later.
+    hold: Callable[[Handler], tuple[SkipReason, str] | None]
+    plugins: tuple[Enabled, ...]
+    locations: Locations
+
+    def components(self) -> tuple[ComponentFile, ...]:
+        """List the skills and agents of project, user and plugins; their hooks hold while they are active."""
+        found: list[ComponentFile] = []
+        project = os.path.join(self.project_dir, ".claude")
+        if os.path.realpath(project) != os.path.realpath(self.locations.config_dir):
+            found += find_components(project, from_project=True)
+        found += find_components(self.locations.config_dir)
+        for item in self.plugins:
+            found += find_components(item.plugin.root, from_project=item.from_project, plugin=item.plugin)
+        return tuple(found)
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """One settings file after a first look."""
+
+    file: SettingsFile
+    origin: Source
+    tree: Tree | None
+    diagnostics: tuple[Diagnostic, ...]
+    status: FileStatus
+
+
+def load_hooks(
+    project: str | os.PathLike[str] = ".",
+    *,
+    env: Mapping[str, str] | None = None,
+    home: str | None = None,
+    cwd: str | None = None,
+    settings: Sequence[str] = (),
+    sources: Sequence[str] | None = None,
+    plugin_dirs: Sequence[str] = (),
+    trust: TrustPolicy | None = None,
+    state_dir: str | None = None,
+) -> Loaded:
+    """Load the hooks and settings that hold in a directory; raise ConfigError for what cannot be carried out."""
+    around = Surroundings.here(env, home, cwd)
+    locations = locate(os.fspath(project), around, settings=settings, sources=sources)
+    read = [_read(file, locations, around.cwd) for file in locations.files]
+    policy = trust if trust is not None else TrustPolicy.from_env(around.env)
+    store = TrustStore(os.path.join(state_dir or default_state_dir(around), "trust.json"))
+    gate = _gate(read, locations, policy, store)
+    declared, reports = _declare(read, gate)
+    merged = merge(declared)
+    plugins = find_plugins(declared, merged, locations, plugin_dirs, around.cwd)
+    found = [parse_hooks(item.tree, item.origin) for item in read if item.tree is not None]
+    found += [Found((), plugins.diagnostics), *(plugin_hooks(item, around.cwd) for item in plugins.enabled)]
+    groups = [group for part in found for group in part.groups]
+    gate.admit(groups)
+    reports += [report for part in found for report in part.diagnostics]
+    reports += [*gate.diagnostics(), *_switch_reports(merged)]
+    hold = hold_by(merged, plugins.forced_roots)
+    return Loaded(
+        hooks=HookSet.build(groups, hold),
+        settings=merged,
+        diagnostics=tuple(reports),
+        project_dir=locations.project_dir,
+        files=tuple(FileRead(item.file.path, item.file.scope, item.status) for item in read),
+        gate=gate,
+        hold=hold,
+        plugins=plugins.enabled,
+        locations=locations,
+    )
+
+
+def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:
+    origin = Source(
+        file.scope,
+        "--settings" if file.inline is not None else shown_path(file.path, cwd),
+        from_project=file.scope in _PROJECT_SCOPES,
+        anchor=anchor(file, locations),
+    )
+    if file.inline is not None:
+        parsed = parse_json(file.inline)
+        if isinstance(parsed, Broken):
+            raise ConfigError(f"--settings: not valid JSON: {parsed.faults[0].message}")
+        return _Read(file, origin, parsed, tuple(fault_reports(parsed, origin)), FileStatus.READ)
+    tree, reports = read_tree(file.path, origin)
+    absent = tree is None and not reports
+    status = FileStatus.ABSENT if absent else FileStatus.BROKEN if tree is None else FileStatus.READ
+    return _Read(file, origin, tree, tuple(reports), status)
+
+
+def _gate(read: Sequence[_Read], locations: Locations, policy: TrustPolicy, store: TrustStore) -> Gate:
+    own = [item for item in read if item.file.scope in _PROJECT_SCOPES and item.tree is not None]
+    keys = {item.file.scope.value: setting_keys(item.tree) for item in own if item.tree is not None}
+    place = own[0].origin if own else Source(Scope.PROJECT, from_project=True)
+    reach = Reach(locations.project_dir, locations.start_dir, locations.home)
+    return Gate(reach, policy, store, settings_item(keys, msgspec.structs.replace(place, pointer="settings")))
+
+
+def _declare(read: Sequence[_Read], gate: Gate) -> tuple[list[Declared], list[Diagnostic]]:
+    declared: list[Declared] = []
+    reports: list[Diagnostic] = []
+    for item in read:
+        reports += item.diagnostics
+        if item.tree is not None:
+            counts = item.file.scope not in _PROJECT_SCOPES or gate.settings_count()
+            told, found = declare(item.tree, item.origin, counts=counts)
+            declared.append(told)
+            reports += found
+    return declared, reports
+
+
+def _switch_reports(settings: Settings) -> list[Diagnostic]:
+    found = []
+    disabled, managed_only = settings.disable_all_hooks, settings.allow_managed_hooks_only
+    if disabled is not None and disabled.on:
+        who = "no hook runs" if disabled.source.scope is Scope.MANAGED else "only managed hooks run"
+        message = f"disableAllHooks is true, so {who}. Set it to false to use the others."
+        found.append(Diagnostic("hooks-disabled", message, disabled.source, Severity.WARNING))
+    if managed_only is not None and managed_only.on:
+        message = "allowManagedHooksOnly is set, so only managed hooks run. Your administrator decides this."
+        found.append(Diagnostic("managed-only", message, managed_only.source, Severity.INFO))
+    return found

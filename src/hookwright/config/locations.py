@@ -1,0 +1,174 @@
+"""Where settings may stand, for one start directory, one home and one environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from hookwright.errors import ConfigError
+from hookwright.sources import Scope
+
+#: Names another managed file, or a folder with the managed files, in place of the system's.
+MANAGED_VARIABLE = "HOOKWRIGHT_MANAGED_SETTINGS"
+
+_MANAGED_DIRS = {
+    "darwin": "/Library/Application Support/ClaudeCode",
+    "win32": "C:\\Program Files\\ClaudeCode",
+}
+_MANAGED_DIR = "/etc/claude-code"
+#: The scopes that `sources` may leave out; managed files and --settings always count.
+OPTIONAL_SCOPES = (Scope.USER, Scope.PROJECT, Scope.LOCAL)
+
+
+class SettingsFile(msgspec.Struct, frozen=True):
+    """A file that is looked for, present or not."""
+
+    scope: Scope
+    path: str
+    #: The text itself, for settings that were given inline on the command line.
+    inline: str | None = None
+
+
+class Locations(msgspec.Struct, frozen=True):
+    """Every place that one load looks at, in configuration order."""
+
+    start_dir: str
+    project_dir: str
+    config_dir: str
+    home: str
+    files: tuple[SettingsFile, ...]
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What the process would be asked for: environment, home, current directory, platform."""
+
+    env: Mapping[str, str]
+    home: str
+    cwd: str
+    platform: str = "linux"
+
+    @classmethod
+    def here(cls, env: Mapping[str, str] | None, home: str | None, cwd: str | None) -> Surroundings:
+        """Take what was not given from the running process."""
+        env = env if env is not None else dict(os.environ)
+        home = home if home is not None else env.get("HOME") or os.path.expanduser("~")
+        return cls(env, os.path.abspath(home), cwd if cwd is not None else os.getcwd(), sys.platform)
+
+
+def locate(
+    start: str, around: Surroundings, *, settings: Sequence[str] = (), sources: Sequence[str] | None = None
+) -> Locations:
+    """List the settings files for a start directory; raise ConfigError for places that must exist and do not."""
+    env, home, cwd = around.env, around.home, around.cwd
+    start_dir = os.path.realpath(os.path.join(cwd, start))
+    if not os.path.isdir(start_dir):
+        raise ConfigError(f"{start} is not a directory; hooks are loaded for a directory.")
+    scopes = chosen_scopes(sources)
+    config_dir = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    config_dir = os.path.abspath(os.path.join(cwd, config_dir))
+    project_dir = find_project(start_dir, home=home, config_dir=config_dir)
+    files = [SettingsFile(Scope.MANAGED, path) for path in managed_files(around)]
+    if Scope.USER in scopes:
+        files.append(SettingsFile(Scope.USER, os.path.join(config_dir, "settings.json")))
+    if not _is_user_dir(project_dir, home, config_dir):
+        for scope, name in ((Scope.PROJECT, "settings.json"), (Scope.LOCAL, "settings.local.json")):
+            if scope in scopes:
+                files.append(SettingsFile(scope, os.path.join(project_dir, ".claude", name)))
+    files.extend(flag_file(value, cwd) for value in settings)
+    return Locations(start_dir, project_dir, config_dir, home, tuple(files))
+
+
+def chosen_scopes(sources: Sequence[str] | None) -> tuple[Scope, ...]:
+    """Read a list such as `["user", "project"]`; None means all three."""
+    if sources is None:
+        return OPTIONAL_SCOPES
+    names = {scope.value: scope for scope in OPTIONAL_SCOPES}
+    for source in sources:
+        if source not in names:
+            raise ConfigError(f"{source!r} is not a settings source. Use {', '.join(names)}.")
+    return tuple(names[source] for source in sources)
+
+
+def find_project(start_dir: str, *, home: str, config_dir: str) -> str:
+    """Find the nearest directory with project settings, from the start directory up to the repository root.
+
+    Law (D7): outside a repository only the start directory counts; nothing above the repository root is looked at;
+    the home directory's own `.claude` is user scope and never a project; without settings the start directory is it.
+    """
+    for directory in _upward_in_repository(start_dir):
+        if _is_user_dir(directory, home, config_dir):
+            continue
+        if any(os.path.lexists(os.path.join(directory, ".claude", name)) for name in _PROJECT_NAMES):
+            return directory
+    return start_dir
+
+
+_PROJECT_NAMES = ("settings.json", "settings.local.json")
+
+
+def _upward_in_repository(start_dir: str) -> list[str]:
+    seen = [start_dir]
+    while not os.path.lexists(os.path.join(seen[-1], ".git")):
+        parent = os.path.dirname(seen[-1])
+        if parent == seen[-1]:
+            return [start_dir]
+        seen.append(parent)
+    return seen
+
+
+def _is_user_dir(directory: str, home: str, config_dir: str) -> bool:
+    real = os.path.realpath(directory)
+    return real == os.path.realpath(home) or os.path.join(real, ".claude") == os.path.realpath(config_dir)
+
+
+def managed_files(around: Surroundings) -> tuple[str, ...]:
+    """List the administrator's files: the main file, then the drop-ins in alphabetical order."""
+    folder = _MANAGED_DIRS.get(around.platform, _MANAGED_DIR)
+    if named := around.env.get(MANAGED_VARIABLE):
+        folder = os.path.abspath(os.path.join(around.cwd, named))
+        if not os.path.isdir(folder):
+            return (folder,)
+    drop_ins = os.path.join(folder, "managed-settings.d")
+    try:
+        names = sorted(os.listdir(drop_ins))
+    except OSError:
+        names = []
+    chosen = (name for name in names if name.endswith(".json") and not name.startswith("."))
+    return (os.path.join(folder, "managed-settings.json"), *(os.path.join(drop_ins, name) for name in chosen))
+
+
+def flag_file(value: str, cwd: str) -> SettingsFile:
+    """Read the value of `--settings`: a JSON object, or the path of a file that must exist."""
+    if value.lstrip().startswith("{"):
+        return SettingsFile(Scope.FLAG, "", inline=value)
+    path = os.path.abspath(os.path.join(cwd, value))
+    if not os.path.isfile(path):
+        raise ConfigError(f"--settings {value}: no such file. Give a file, or a JSON object in braces.")
+    return SettingsFile(Scope.FLAG, path)
+
+
+def anchor(file: SettingsFile, locations: Locations) -> str:
+    """Tell the directory that a permission rule such as `Edit(/src/**)` starts from."""
+    match file.scope:
+        case Scope.PROJECT:
+            return locations.project_dir
+        case Scope.USER:
+            return locations.config_dir
+        case Scope.MANAGED:
+            return os.path.dirname(file.path)
+        case Scope.FLAG if file.path:
+            return os.path.dirname(file.path)
+        case _:
+            return locations.start_dir
+
+
+def state_dir(around: Surroundings) -> str:
+    """Tell where Hookwright keeps what must outlive a run, the trust store above all."""
+    if named := around.env.get("HOOKWRIGHT_STATE_DIR"):
+        return os.path.abspath(os.path.join(around.cwd, named))
+    # The XDG specification says that a relative path is to be ignored.
+    base = around.env.get("XDG_STATE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.join(around.home, ".local", "state"), "hookwright")

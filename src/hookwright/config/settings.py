@@ -1,0 +1,355 @@
+"""The keys of a settings file beside `hooks`, checked one by one and merged by fixed laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.config.fields import Wrong, flag, mapping, shown, text, texts, wrong_type
+from hookwright.config.jsonfile import Path, Tree
+from hookwright.config.parse import at_place
+from hookwright.config.reserved import reserved_mode, reserved_variable
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.events import CATALOGUE
+from hookwright.handlers import Handler
+from hookwright.outcome import SkipReason
+from hookwright.sources import Scope, Source
+
+#: From weakest to strongest: what a later scope says about a scalar wins.
+PRECEDENCE = (Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG, Scope.MANAGED)
+#: Keys that are no settings of their own.
+_APART = frozenset({"hooks", "$schema"})
+
+
+class Sourced(msgspec.Struct, frozen=True):
+    """A text and the place that says it: a permission rule, a directory."""
+
+    text: str
+    source: Source
+
+
+class Switch(msgspec.Struct, frozen=True):
+    """A boolean and the place whose value counts."""
+
+    on: bool
+    source: Source
+
+
+class Permissions(msgspec.Struct, frozen=True):
+    """Permission rules of all files, as written; a rule's anchor is in its source."""
+
+    allow: tuple[Sourced, ...] = ()
+    ask: tuple[Sourced, ...] = ()
+    deny: tuple[Sourced, ...] = ()
+    additional_directories: tuple[Sourced, ...] = ()
+    default_mode: str | None = None
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What one file says, after a check of each key; what did not fit is left out."""
+
+    origin: Source
+    #: False for a file of an untrusted project: it is listed, and nothing in it takes effect.
+    counts: bool
+    raw: Mapping[str, Any]
+    env: Mapping[str, str]
+    permissions: Permissions
+    model: str | None
+    disable_all_hooks: Switch | None
+    allow_managed_hooks_only: Switch | None
+    http_urls: tuple[str, ...] | None
+    http_env_vars: tuple[str, ...] | None
+    enabled_plugins: Mapping[str, bool]
+    plugin_options: Mapping[str, tuple[tuple[str, str], ...]]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What all files that count come to; hooks are kept apart."""
+
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    permissions: Permissions = Permissions()
+    model: str | None = None
+    #: The effective `disableAllHooks`, or None when nobody sets it.
+    disable_all_hooks: Switch | None = None
+    #: Set when a managed file allows managed hooks only.
+    allow_managed_hooks_only: Switch | None = None
+    #: None means that every URL is allowed.
+    allowed_http_hook_urls: tuple[str, ...] | None = None
+    http_hook_allowed_env_vars: tuple[str, ...] | None = None
+    enabled_plugins: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    plugin_options: Mapping[str, tuple[tuple[str, str], ...]] = msgspec.field(default_factory=dict)
+    #: Every key but `hooks`, merged: the strongest scalar, lists joined, objects key by key.
+    raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+
+def merge(files: Iterable[Declared]) -> Settings:
+    """Merge the files that count.
+
+    Law: a scalar is taken from the strongest scope that sets it, managed > flag > local > project > user, and among
+    files of one scope from the last. `env` follows that law variable by variable, `enabledPlugins` plugin by plugin.
+    Lists of all files join. `allowManagedHooksOnly` counts in managed files alone. A file that does not count adds
+    nothing.
+    """
+    found = sorted((file for file in files if file.counts), key=lambda file: PRECEDENCE.index(file.origin.scope))
+    env: dict[str, str] = {}
+    plugins: dict[str, bool] = {}
+    options: dict[str, tuple[tuple[str, str], ...]] = {}
+    raw: dict[str, Any] = {}
+    for file in found:
+        env |= file.env
+        plugins |= file.enabled_plugins
+        options |= file.plugin_options
+        raw = _joined(raw, file.raw)
+    return Settings(
+        env=env,
+        permissions=_merged_permissions(found),
+        model=_last(file.model for file in found),
+        disable_all_hooks=_last(file.disable_all_hooks for file in found),
+        allow_managed_hooks_only=_last(file.allow_managed_hooks_only for file in found),
+        allowed_http_hook_urls=_united(file.http_urls for file in found),
+        http_hook_allowed_env_vars=_united(file.http_env_vars for file in found),
+        enabled_plugins=plugins,
+        plugin_options=options,
+        raw=raw,
+    )
+
+
+def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], tuple[SkipReason, str] | None]:
+    """Make the test for switches that keep a handler from running; `forced` are the plugins that managed files enable.
+
+    Law: an effective `disableAllHooks: true` of a managed file holds every handler; of any other file all but managed
+    handlers and those of forced plugins. `allowManagedHooksOnly` holds all but managed handlers, forced plugins and
+    handlers that the program itself registered.
+    """
+    disabled = settings.disable_all_hooks
+    managed_only = settings.allow_managed_hooks_only
+
+    def hold(handler: Handler) -> tuple[SkipReason, str] | None:
+        source = handler.source
+        managed = source.scope is Scope.MANAGED or (source.plugin is not None and source.plugin.root in forced)
+        if disabled is not None and disabled.on and not (managed and disabled.source.scope is not Scope.MANAGED):
+            return SkipReason.DISABLED, f"disableAllHooks is true in {disabled.source}"
+        if managed_only is not None and managed_only.on and not managed and source.scope is not Scope.PROGRAM:
+            return SkipReason.MANAGED_ONLY, f"allowManagedHooksOnly is set in {managed_only.source}"
+        return None
+
+    return hold
+
+
+def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
+    """Check the keys of one file; report those that do not fit and, in an untrusted file, those that are ignored."""
+    reader = _Reader(tree, origin, counts)
+    declared = Declared(
+        origin=origin,
+        counts=counts,
+        raw=setting_keys(tree),
+        env=reader.env(),
+        permissions=reader.permissions(),
+        model=reader.typed("model", text),
+        disable_all_hooks=reader.switch("disableAllHooks"),
+        allow_managed_hooks_only=reader.managed_only(),
+        http_urls=reader.strings("allowedHttpHookUrls"),
+        http_env_vars=reader.strings("httpHookAllowedEnvVars"),
+        enabled_plugins=reader.plugins(),
+        plugin_options=reader.plugin_options(),
+    )
+    reader.misplaced()
+    if not counts:
+        reader.ignored(declared.raw)
+    return declared, tuple(reader.diagnostics)
+
+
+def setting_keys(tree: Tree) -> dict[str, Any]:
+    """List what a file sets beside its hooks."""
+    return {key: item for key, item in tree.value.items() if key not in _APART} if isinstance(tree.value, dict) else {}
+
+
+class _Reader:
+    """One look at the keys of one file."""
+
+    def __init__(self, tree: Tree, origin: Source, counts: bool) -> None:
+        self.tree = tree
+        self.origin = origin
+        self.counts = counts
+        self.top: dict[str, Any] = tree.value if isinstance(tree.value, dict) else {}
+        self.diagnostics: list[Diagnostic] = []
+        if not isinstance(tree.value, dict):
+            self.report("not-an-object", (), f"{shown(tree.value)} is not a settings object. Write {{}}.")
+
+    def report(self, code: str, at: Path, message: str, severity: Severity = Severity.ERROR) -> None:
+        """Add a finding about one place."""
+        self.diagnostics.append(Diagnostic(code, message, at_place(self.origin, self.tree, at), severity))
+
+    def typed(self, key: str, shape: Callable[[str, Any], Any], within: Path = ()) -> Any:
+        """Read an optional key of one shape; None when it is absent or does not fit."""
+        holder: Any = self.top
+        for step in within:
+            holder = holder[step]
+        if key not in holder:
+            return None
+        value = shape(key, holder[key])
+        if isinstance(value, Wrong):
+            self.report(value.code, (*within, key), value.message)
+            return None
+        return value
+
+    def switch(self, key: str) -> Switch | None:
+        """Read a boolean with its place."""
+        value = self.typed(key, flag)
+        return None if value is None else Switch(value, at_place(self.origin, self.tree, (key,)))
+
+    def managed_only(self) -> Switch | None:
+        """Read `allowManagedHooksOnly`, where an invalid value counts as true."""
+        key = "allowManagedHooksOnly"
+        if key not in self.top:
+            return None
+        if self.origin.scope is not Scope.MANAGED:
+            self.report("setting-ignored", (key,), f"`{key}` counts in managed settings only.", Severity.WARNING)
+            return None
+        found = self.switch(key)
+        return found if found is not None else Switch(True, at_place(self.origin, self.tree, (key,)))
+
+    def strings(self, key: str, within: Path = ()) -> tuple[str, ...] | None:
+        """Read a list of strings without the elements that are none; a value that is no list allows nothing."""
+        holder: Any = self.top
+        for step in within:
+            holder = holder[step]
+        if key not in holder:
+            return None
+        if not isinstance(holder[key], list):
+            self.typed(key, texts, within)
+            return ()
+        for index, item in enumerate(holder[key]):
+            if not isinstance(item, str):
+                wrong = wrong_type(f"each element of {key}", item, "a string", "It is left out.")
+                self.report(wrong.code, (*within, key, index), wrong.message)
+        return tuple(item for item in holder[key] if isinstance(item, str))
+
+    def env(self) -> dict[str, str]:
+        """Read variables; one that is no string is left out alone."""
+        found = self.typed("env", mapping)
+        variables: dict[str, str] = {}
+        for name, value in (found or {}).items():
+            checked = text(name, value)
+            if isinstance(checked, Wrong):
+                self.report(checked.code, ("env", name), checked.message)
+            elif not name or "=" in name or "\0" in name + checked:
+                self.report("bad-value", ("env", name), f"{shown(name)} cannot be an environment variable. Remove it.")
+            elif self._of_project and reserved_variable(name):
+                self._reserved(("env", name), f"{name} is not a project's to set")
+            else:
+                variables[name] = checked
+        return variables
+
+    def permissions(self) -> Permissions:
+        """Read permission rules with their places."""
+        if self.typed("permissions", mapping) is None:
+            return Permissions()
+        lists = {
+            name: self._sourced(key)
+            for key, name in (
+                ("allow", "allow"),
+                ("ask", "ask"),
+                ("deny", "deny"),
+                ("additionalDirectories", "additional_directories"),
+            )
+        }
+        mode = self.typed("defaultMode", text, ("permissions",))
+        if self._of_project and mode is not None and reserved_mode(mode):
+            self._reserved(("permissions", "defaultMode"), f"{mode} is not a project's to choose")
+            mode = None
+        return Permissions(**lists, default_mode=mode)
+
+    @property
+    def _of_project(self) -> bool:
+        return self.origin.scope in (Scope.PROJECT, Scope.LOCAL)
+
+    def _reserved(self, at: Path, why: str) -> None:
+        """Report what could lead requests, programs or trust astray, and is ignored in a project's files."""
+        if self.counts:  # in a file that does not count, all of it is ignored and said so
+            self.report("setting-ignored", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING)
+
+    def _sourced(self, key: str) -> tuple[Sourced, ...]:
+        found = self.strings(key, ("permissions",)) or ()
+        items = self.top["permissions"].get(key)
+        places = [index for index, item in enumerate(items if isinstance(items, list) else []) if isinstance(item, str)]
+        return tuple(
+            Sourced(item, at_place(self.origin, self.tree, ("permissions", key, index)))
+            for item, index in zip(found, places, strict=True)
+        )
+
+    def plugins(self) -> dict[str, bool]:
+        """Read `enabledPlugins`: true, or a list of versions, enables."""
+        enabled: dict[str, bool] = {}
+        for name, value in (self.typed("enabledPlugins", mapping) or {}).items():
+            if isinstance(value, bool | list):
+                enabled[name] = value is not False
+            else:
+                wrong = wrong_type(name, value, "true or false", "Write true.")
+                self.report(wrong.code, ("enabledPlugins", name), wrong.message)
+        return enabled
+
+    def plugin_options(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Read `pluginConfigs.<id>.options`, scalars only."""
+        found: dict[str, tuple[tuple[str, str], ...]] = {}
+        for name, config in (self.typed("pluginConfigs", mapping) or {}).items():
+            options = config.get("options") if isinstance(config, dict) else None
+            if isinstance(options, dict):
+                found[name] = tuple((key, _option(value)) for key, value in options.items())
+        return found
+
+    def misplaced(self) -> None:
+        """Report what was meant for `hooks` and stands beside it."""
+        for key in self.top:
+            if key in CATALOGUE:
+                message = f"{key} stands outside `hooks`, so its hooks never run. Move it into `hooks`."
+                self.report("unknown-key", (key,), message, Severity.WARNING)
+            elif key != "hooks" and key.lower() in ("hooks", "hook"):
+                self.report("unknown-key", (key,), f"nobody reads `{key}`. Did you mean `hooks`?", Severity.WARNING)
+
+    def ignored(self, keys: Iterable[str]) -> None:
+        """Report the keys of a file that does not count."""
+        for key in keys:
+            message = f"`{key}` has no effect until the project is trusted. Review it with: hookwright trust"
+            self.report("setting-ignored", (key,), message, Severity.WARNING)
+
+
+def _option(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _last(values: Iterable[Any]) -> Any:
+    found = None
+    for value in values:
+        if value is not None:
+            found = value
+    return found
+
+
+def _united(lists: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    found = [items for items in lists if items is not None]
+    return tuple(dict.fromkeys(item for items in found for item in items)) if found else None
+
+
+def _merged_permissions(files: Sequence[Declared]) -> Permissions:
+    def joined(name: str) -> tuple[Sourced, ...]:
+        return tuple(item for file in files for item in getattr(file.permissions, name))
+
+    return Permissions(
+        joined("allow"),
+        joined("ask"),
+        joined("deny"),
+        joined("additional_directories"),
+        _last(file.permissions.default_mode for file in files),
+    )
+
+
+def _joined(weaker: Any, stronger: Any) -> Any:
+    if isinstance(weaker, dict) and isinstance(stronger, Mapping):
+        both = {key: _joined(weaker[key], value) if key in weaker else value for key, value in stronger.items()}
+        return {**weaker, **both}
+    if isinstance(weaker, list) and isinstance(stronger, list):
+        return weaker + [item for item in stronger if item not in weaker]
+    return stronger

@@ -1,0 +1,298 @@
+"""HookEngine.fire: what happens to an event, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from types import CoroutineType, coroutine
+from typing import Any, cast
+
+import msgspec
+
+from hookwright.aggregate import aggregate
+from hookwright.background import Background
+from hookwright.events import Event, EventRules
+from hookwright.executors.job import AGENT_PREFIX, Executor, Job
+from hookwright.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
+from hookwright.hookset import HookSet, Selection, supports
+from hookwright.host import Host
+from hookwright.interpret import interpret
+from hookwright.observers import EventEnded, Notice, Observer, RunEnded, RunStarted
+from hookwright.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
+from hookwright.replies import Failed, Failure, Reply, TimedOut
+from hookwright.sources import Scope
+from hookwright.spill import fit
+from hookwright.target import matched_value
+from hookwright.wire import encode_event
+
+#: A last look before a handler runs in a working directory: a reason why it may not, or None.
+Gate = Callable[[Handler, str], tuple[SkipReason, str] | None]
+
+#: Kinds that get the event itself and not its bytes.
+_IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
+
+PROMPT_TIMEOUT = 30.0
+AGENT_TIMEOUT = 60.0
+CALLBACK_TIMEOUT = 60.0
+_TIMEOUTS = {
+    Kind.PROMPT: PROMPT_TIMEOUT,
+    Kind.AGENT: AGENT_TIMEOUT,
+    Kind.CALLBACK: CALLBACK_TIMEOUT,
+    Kind.FUNCTION: CALLBACK_TIMEOUT,
+}
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How an engine runs its hooks."""
+
+    #: One after the other in configuration order; a stop ends the rest.
+    sequential: bool = False
+    #: Without time limits a hook runs until it ends or is interrupted.
+    timeouts: bool = True
+    #: Await `asyncRewake` hooks like ordinary ones, as a one-shot run does.
+    await_rewake: bool = False
+    #: Run plain Python hooks that say nothing about it as with the key `worker: "warm"`, where the session can.
+    warm: bool = False
+
+
+class HookEngine:
+    """Fires events at the hooks of one session."""
+
+    def __init__(
+        self,
+        hooks: HookSet,
+        *,
+        host: Host,
+        executors: Mapping[Kind, Executor],
+        background: Background | None = None,
+        gate: Gate | None = None,
+        observers: Sequence[Observer] = (),
+        options: Options | None = None,
+    ) -> None:
+        self.hooks = hooks
+        self.host = host
+        self.background = background
+        self.options = options if options is not None else Options()
+        self.executors = executors
+        self.gate = gate
+        self._observers = tuple(observers)
+        self._spent: set[str] = set()
+        self._numbers = itertools.count(1)
+
+    async def fire(self, event: Event) -> Outcome:
+        """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
+        started = time.perf_counter()
+        host = self.host
+        selection = self.hooks.select(event, host.home, host.project_dir, self._last_look)
+        if not selection.handlers:
+            return self._told(event, selection.nothing or _nothing(event, selection), started)
+        skips: list[Skip] = []
+        if selection.managed:
+            runs = await self._run_layers(event, selection, skips)
+        else:
+            runs = await self._run_layer(selection.handlers, event, skips)
+        # Thousands of handlers may be for other tools: their skips are passed on as they are.
+        every = (*selection.skips, *skips) if skips else selection.skips
+        return self._told(event, aggregate(event, runs, every, selection.notes), started)
+
+    async def _run_layers(self, event: Event, selection: Selection, skips: list[Skip]) -> list[Run]:
+        runs: list[Run] = []
+        seen = event
+        for layer, handlers in _layers(selection.handlers, event.rules):
+            if layer is not Scope.MANAGED and _closed(runs, event.rules):
+                skips += [Skip(handler, SkipReason.OUTER_BLOCK) for handler in handlers]
+                continue
+            rewritten = _rewritten(event, runs)
+            if rewritten is not seen:
+                again = self.hooks.select(rewritten, self.host.home, self.host.project_dir, self._last_look)
+                seen, handlers = rewritten, _of_layer(again.handlers, layer)
+            runs += await self._run_layer(handlers, seen, skips)
+        return runs
+
+    def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
+        if self._observers:
+            self._tell(EventEnded(event, outcome, time.perf_counter() - started))
+        return outcome
+
+    # ── select ──────────────────────────────────────────────────────────────
+
+    def _last_look(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
+        if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
+            return SkipReason.RECURSION, "a hook's own agent asks no model about its calls"
+        component = handler.source.component
+        if component is not None and component.kind == "agent" and event.agent_type != component.name:
+            return SkipReason.INACTIVE, f"it holds inside the agent `{component.name}` only"
+        if handler.once and str(handler.source) in self._spent:
+            return SkipReason.ONCE, "it ran successfully before"
+        held = self._held(handler, event)
+        # A guard that fails closed is not passed over when it was changed: it is let through to fail.
+        return None if held is not None and held[0] is SkipReason.GUARD_CHANGED else held
+
+    def _held(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
+        return self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
+
+    # ── run ─────────────────────────────────────────────────────────────────
+
+    async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
+        payload = b""
+        jobs = []
+        for index, handler in enumerate(handlers):
+            if not payload and handler.kind not in _IN_PROCESS:
+                payload = encode_event(event)
+            jobs.append(self._job(handler, event, payload, index))
+        if self.options.sequential:
+            return await self._run_in_order(jobs, skips)
+        if len(jobs) == 1:
+            return [await self._run(jobs[0])]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._run(job)) for job in jobs]
+        return [task.result() for task in tasks]
+
+    async def _run_in_order(self, jobs: Sequence[Job], skips: list[Skip]) -> list[Run]:
+        runs: list[Run] = []
+        for job in jobs:
+            if any(run.verdict.stop is not None for run in runs):
+                skips.append(Skip(job.handler, SkipReason.STOPPED))
+            else:
+                runs.append(await self._run(job))
+        return runs
+
+    def _job(self, handler: Handler, event: Event, payload: bytes, index: int) -> Job:
+        limit = time_limit(handler, event.rules) if self.options.timeouts else None
+        return Job(handler, event, payload, index, f"hook-{next(self._numbers)}", limit)
+
+    async def _run(self, job: Job) -> Run:
+        wall, started = time.time(), time.perf_counter()
+        if self._observers:
+            self._tell(RunStarted(job))
+        try:
+            reply = await self._execute(job)
+        except asyncio.CancelledError:
+            self._ended(job, Failed(Failure.INTERRUPTED, "interrupted"), wall, started)
+            raise
+        return self._ended(job, reply, wall, started)
+
+    def _ended(self, job: Job, reply: Reply, wall: float, started: float) -> Run:
+        verdict = fit(interpret(reply, job.handler, job.event), job.handler, job.event)
+        run = Run(job.handler, reply, verdict, Timing(wall, time.perf_counter() - started), job.run_id)
+        if job.handler.once and run.label == "success" and verdict.ending is Ending.SUCCESS:
+            self._spent.add(str(job.handler.source))
+        if self._observers:
+            self._tell(RunEnded(job, run))
+        return run
+
+    async def _execute(self, job: Job) -> Reply:
+        """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
+        handler, rules = job.handler, job.event.rules
+        held = self._held(handler, job.event) if self.gate is not None else None
+        if held is not None:  # a layer before this one may have taken its time
+            why = Failure.GUARD if held[0] is SkipReason.GUARD_CHANGED else Failure.CHANGED
+            return Failed(why, f"it does not run: {held[1]}")
+        executor = self.executors.get(handler.kind)
+        if not supports(rules, handler.kind):
+            return Failed(Failure.UNSUPPORTED, f"{handler.kind.value} handlers are not supported on this event")
+        if executor is None:
+            return Failed(Failure.UNSUPPORTED, f"this host runs no {handler.kind.value} handlers")
+        if handler.kind is Kind.COMMAND and self.background is not None and self._goes_to_background(handler):
+            return self.background.start(job, lambda: executor(job))
+        # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
+        limit = None if handler.kind is Kind.COMMAND else job.timeout
+        try:
+            return await (executor(job) if limit is None else _within(executor(job), limit))
+        except Exception as error:  # executors run other people's code and servers: one failure is one reply
+            return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
+
+    def _goes_to_background(self, handler: Handler) -> bool:
+        if not isinstance(handler, CommandHandler):
+            return False
+        return handler.is_async or (handler.async_rewake and not self.options.await_rewake)
+
+    def _tell(self, notice: Notice) -> None:
+        for observer in self._observers:
+            observer(notice)
+
+
+def _nothing(event: Event, selection: Selection) -> Outcome:
+    """What an event comes to when nothing runs; `aggregate` of no runs, without its work."""
+    return Outcome(
+        event=event.event_name, matched=matched_value(event), skips=selection.skips, diagnostics=selection.notes
+    )
+
+
+def _inside_hook(event: Event) -> bool:
+    return isinstance(event.agent_id, str) and event.agent_id.startswith(AGENT_PREFIX)
+
+
+async def _within(reply: Awaitable[Reply], limit: float) -> Reply:
+    """Wait for a reply until its time is up; one that is there without any waiting needs no clock."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if isinstance(reply, CoroutineType):
+        try:
+            reply = _resume(reply, reply.send(None))
+        except StopIteration as done:
+            return cast(Reply, done.value)
+    deadline = asyncio.timeout_at(began + limit)
+    try:
+        async with deadline:
+            return await reply
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        return TimedOut(limit)
+
+
+@coroutine
+def _resume(work: CoroutineType[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
+    """Go on with a coroutine that was begun and now waits for something."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # whatever it is, it was meant for the coroutine
+                waits_for = work.throw(error)
+            else:
+                waits_for = work.send(sent)
+    except StopIteration as done:
+        return cast(Reply, done.value)
+
+
+def time_limit(handler: Handler, rules: EventRules) -> float:
+    """Tell the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
+    if handler.timeout is not None:
+        return handler.timeout
+    return _TIMEOUTS.get(handler.kind, rules.timeout)
+
+
+def _layers(handlers: Sequence[Handler], rules: EventRules) -> Iterable[tuple[Scope | None, Sequence[Handler]]]:
+    """The managed scope is an outer layer: first, or last on events that come after the tool (R-014)."""
+    outer = (Scope.MANAGED, _of_layer(handlers, Scope.MANAGED))
+    inner = (None, _of_layer(handlers, None))
+    return (inner, outer) if rules.managed_last else (outer, inner)
+
+
+def _of_layer(handlers: Sequence[Handler], layer: Scope | None) -> list[Handler]:
+    managed = layer is Scope.MANAGED
+    return [handler for handler in handlers if (handler.source.scope is Scope.MANAGED) is managed]
+
+
+def _closed(runs: Sequence[Run], rules: EventRules) -> bool:
+    """A managed deny, block or stop keeps the inner hooks from starting; ask and allow do not."""
+    return (
+        bool(runs)
+        and not rules.managed_last
+        and any(isinstance(run.verdict.decision, Deny | Block) or run.verdict.stop is not None for run in runs)
+    )
+
+
+def _rewritten(event: Event, runs: Sequence[Run]) -> Event:
+    """Show the next layer what the layer before it rewrote (R-101)."""
+    changes: dict[str, object] = {}
+    for run in runs:
+        if run.verdict.updated_input is not None and hasattr(event, "tool_input"):
+            changes["tool_input"] = dict(run.verdict.updated_input)
+        if run.verdict.updated_output is not None and hasattr(event, "tool_response"):
+            changes["tool_response"] = run.verdict.updated_output
+    return msgspec.structs.replace(event, **changes) if changes else event

@@ -1,0 +1,134 @@
+"""Run Python callables: callbacks for any event, functions for the end of a turn."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.answers import answer_of, to_wire
+from hookwright.executors.job import Job
+from hookwright.handlers import CallbackHandler, FunctionHandler
+from hookwright.replies import Answered, Failed, Failure, Judged, Reply
+from hookwright.wire import callback_answer, payload
+
+
+class Signal:
+    """Tells a callable that its run was given up; cheap to poll from any thread."""
+
+    __slots__ = ("aborted",)
+
+    def __init__(self) -> None:
+        self.aborted = False
+
+
+class CallbackContext(msgspec.Struct, frozen=True):
+    """What a callback gets besides the event."""
+
+    signal: Signal
+    index: int
+    tool_use_id: str | None
+
+
+async def run_callback(job: Job) -> Reply:
+    """Call a callback with what its signature asks for.
+
+    One parameter gets the typed event. Two get the event and a CallbackContext. Three are the Agent SDK's form
+    `(input, tool_use_id, context)`, four the older `(input, tool_use_id, signal, index)`; both get the wire dict.
+    """
+    handler = job.handler
+    assert isinstance(handler, CallbackHandler)
+    signal = Signal()
+    tool_use_id = getattr(job.event, "tool_use_id", None)
+    context = CallbackContext(signal, job.index, tool_use_id if isinstance(tool_use_id, str) else None)
+    arguments = _arguments(handler.function, job, context)
+    try:
+        value = await _call(handler.function, arguments, signal)
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # a callback is the hook author's code: its failure is its own
+        return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
+    return _reply(value, job)
+
+
+def _reply(value: Any, job: Job) -> Reply:
+    if value is None:
+        return Answered({})
+    if isinstance(value, Mapping):
+        return Answered(callback_answer(value))
+    answer = answer_of(value)
+    if answer is not None:
+        return Answered(to_wire(answer, job.event))
+    return Failed(Failure.ANSWER, f"a callback returns a dict, an answer or None, not {type(value).__name__}")
+
+
+def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext) -> tuple[Any, ...]:
+    count = _shape(function).parameters
+    if count == 0:
+        return ()
+    if count == 1:
+        return (job.event,)
+    if count == 2:
+        return (job.event, context)
+    if count == 3:
+        return (payload(job.event), context.tool_use_id, context)
+    return (payload(job.event), context.tool_use_id, context.signal, context.index)
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    """How a callable is called: positional parameters without a default, and whether it is a coroutine function."""
+
+    parameters: int
+    is_async: bool
+
+
+@functools.lru_cache(maxsize=1024)
+def _shape(function: Callable[..., Any]) -> _Shape:
+    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return _Shape(1, is_async)
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return _Shape(sum(p.kind in kinds and p.default is p.empty for p in parameters), is_async)
+
+
+async def _call(function: Callable[..., Any], arguments: Sequence[Any], signal: Signal) -> Any:
+    """Await a coroutine function on the loop; give a plain one a thread, so that its time limit holds.
+
+    A thread cannot be ended: a plain function that was given up runs on with its signal set, and nobody listens.
+    """
+    try:
+        if _shape(function).is_async:
+            return await function(*arguments)
+        value = await asyncio.to_thread(function, *arguments)
+        return await value if inspect.isawaitable(value) else value
+    except asyncio.CancelledError:
+        signal.aborted = True
+        raise
+
+
+class FunctionExecutor:
+    """Run predicates over the conversation at the end of a turn (R-161 … R-168)."""
+
+    def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] | None) -> None:
+        self._messages = messages
+
+    async def __call__(self, job: Job) -> Reply:
+        """Ask the function; outside the end of a turn, or without messages, it is an error and not asked."""
+        handler = job.handler
+        assert isinstance(handler, FunctionHandler)
+        if not job.event.rules.impossible_lifts or self._messages is None:
+            return Failed(Failure.UNSUPPORTED, "a function handler needs the end of a turn and its messages")
+        signal = Signal()
+        try:
+            ok = await _call(handler.function, (list(self._messages()), signal), signal)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # a function is the hook author's code: its failure is its own
+            return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
+        return Judged(True) if ok else Judged(False, handler.error_message)

@@ -1,0 +1,268 @@
+"""Run command hooks: what is started, where, with which environment, and what came back."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from hookwright.background import Background, async_request
+from hookwright.events import Event
+from hookwright.executors import _process
+from hookwright.executors.job import Executor, Job
+from hookwright.handlers import CommandHandler
+from hookwright.host import Host
+from hookwright.private import make_folder
+from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.watchdog import Watchdog
+
+#: Placeholders of the exec form; the shell form reads the same names from its environment.
+_PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
+_POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
+#: Names the run to the hook and to whoever looks for its processes; the part after the dot is in the journal.
+RUN_VARIABLE = "HOOKWRIGHT_RUN"
+#: Variables of an outer session that would be lies in this one.
+_NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
+_SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
+
+#: Handlers times sessions whose surroundings are remembered.
+_MOST_PREPARED = 1024
+
+
+class _Prepared(msgspec.Struct, frozen=True):
+    """What all events of one handler and session have in common; the handler keeps its id from being used again."""
+
+    handler: CommandHandler
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+
+
+Started = _process.Process | _process.NotStarted
+#: Starts a command within a time limit.
+Launch = Callable[[_process.Command, float | None], Started]
+
+
+class CommandExecutor:
+    """Starts a process for each event and keeps its time."""
+
+    def __init__(
+        self,
+        host: Host,
+        background: Background | None = None,
+        workers: Executor | None = None,
+        watchdog: Watchdog | None = None,
+        warm: Executor | None = None,
+    ) -> None:
+        self._host = host
+        self._background = background
+        #: Asked instead for handlers with the key `worker`, and for those without it.
+        self._workers = workers
+        self._warm = warm
+        #: Told of every process, to end it if the host is killed.
+        self._watchdog = watchdog
+        self._base = base_environment(host)
+        self._run_prefix = f"{RUN_VARIABLE}={mark_prefix(self._base)}"
+        self._base.pop(RUN_VARIABLE, None)
+        #: Environments and argument lists by handler and session: most events of a session have the same.
+        self._prepared: dict[tuple[int, str, str], _Prepared] = {}
+
+    async def __call__(self, job: Job) -> Reply:
+        """Run the hook to its end, or until it asks for the background."""
+        handler = job.handler
+        assert isinstance(handler, CommandHandler)
+        if not handler.command.strip():
+            return Failed(Failure.LAUNCH, "the command is empty; write what to run")
+        instead = self._warm if handler.worker is None else self._workers
+        if instead is not None:
+            return await instead(job)
+        try:
+            process = self._start(job)
+        except OSError as error:
+            return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
+        return await self.follow(job, process)
+
+    def _start(self, job: Job) -> Started:
+        """Start the command of a job; whether its directory exists is looked at only if it does not start there."""
+        if job.event.cwd:
+            process = self.start(self._command(job, job.event.cwd), job.timeout)
+            if isinstance(process, _process.Process) or process.blame != "cwd":
+                return process
+        return self.start(self.command(job), job.timeout)
+
+    def start(self, command: _process.Command, limit: float | None, launch: Launch = _process.start) -> Started:
+        """Start a command, and have the watchdog know of it from the first moment."""
+        watchdog, mark = self._watchdog, command.mark
+        if watchdog is None:
+            return launch(command, limit)
+        watchdog.guard(mark)
+        process = launch(command, limit)
+        if isinstance(process, _process.NotStarted):
+            watchdog.release(mark)
+        else:
+            watchdog.started(mark, process.pid)
+            process.on_end = lambda: watchdog.release(mark)
+        return process
+
+    async def follow(self, job: Job, process: Started) -> Reply:
+        """Wait for a process that was started for a job, or let it go to the background when it asks for that."""
+        if isinstance(process, _process.NotStarted):
+            return Failed(Failure.LAUNCH, process.message)
+        if self._background is None or job.handler.background:
+            return await _ended(process)
+        first = await process.first_line()
+        request = async_request(first) if first is not None else None
+        if request is None or first is None:
+            return _reply(process.result or await process.wait())
+        if request.limit is not None:
+            process.expire_after(request.limit)
+        return self._background.adopt(job, _ended(process), first, process.pid)
+
+    def command(self, job: Job) -> _process.Command:
+        """Say what is started for a job, without starting it."""
+        return self._command(job, self._directory(job.event))
+
+    def _command(self, job: Job, cwd: str) -> _process.Command:
+        handler = job.handler
+        assert isinstance(handler, CommandHandler)
+        prepared = self._prepare(handler, job.event)
+        env = prepared.env
+        if job.event.rules.env_file:
+            env = {**env, "CLAUDE_ENV_FILE": env_file(self._host.config_dir, job.event, job.index)}
+        return _process.Command(
+            argv=prepared.argv,
+            cwd=cwd,
+            env=env,
+            stdin=job.payload,
+            mark=self._run_prefix + job.run_id,
+        )
+
+    def _prepare(self, handler: CommandHandler, event: Event) -> _Prepared:
+        effort = event.effort
+        level = effort.get("level", "") if isinstance(effort, dict) else ""
+        key = (id(handler), event.session_id, level)
+        found = self._prepared.get(key)
+        if found is None or found.handler is not handler:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            env = MappingProxyType(self._environment(handler, event.session_id, level))
+            found = self._prepared[key] = _Prepared(handler, env, arguments(handler, env))
+        return found
+
+    def _environment(self, handler: CommandHandler, session_id: str, level: str) -> dict[str, str]:
+        env = {**self._base, "CLAUDE_CODE_SESSION_ID": session_id}
+        if level:
+            env["CLAUDE_EFFORT"] = level
+        plugin = handler.source.plugin
+        if plugin is not None:
+            env["CLAUDE_PLUGIN_ROOT"] = plugin.root
+            env["CLAUDE_PLUGIN_DATA"] = plugin.data
+            env.update((f"CLAUDE_PLUGIN_OPTION_{key.upper()}", value) for key, value in plugin.options)
+        return env
+
+    def _directory(self, event: Event) -> str:
+        """The session's directory; if it is gone the project, the home, the temporary folder."""
+        for folder in (event.cwd, self._host.project_dir, self._host.home):
+            if folder and os.path.isdir(folder):
+                return folder
+        import tempfile  # two milliseconds that hardly any firing needs
+
+        return tempfile.gettempdir()
+
+
+def mark_prefix(env: Mapping[str, str]) -> str:
+    """Begin the marks of one owner of processes.
+
+    What runs inside a hook continues the hook's own mark, so that it is found and ended with the hook.
+    """
+    outer = env.get(RUN_VARIABLE, "")
+    inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
+    return f"{inherited}{os.urandom(4).hex()}."
+
+
+async def _ended(process: _process.Process) -> Reply:
+    """Wait for the end; whoever gives up waiting ends the process with its group."""
+    return _reply(await process.wait())
+
+
+def _reply(ended: _process.Exit | _process.Expired) -> Reply:
+    if isinstance(ended, _process.Expired):
+        return TimedOut(ended.limit)
+    output = ended.output
+    signal: int | None = None
+    match ended.status:
+        case _process.ExitCode(code=code):
+            status = code
+        case _process.Signalled(number=number):
+            status, signal = 128 + number, number
+        case _process.Unknown():
+            return Failed(Failure.LAUNCH, "its exit status cannot be known: this program reaps its children elsewhere")
+    stdout, stderr = output.stdout, output.stderr
+    interleaved = output.merged() if stderr.total else stdout.data
+    return Exited(status, stdout.data, stderr.data, signal, stdout.total - len(stdout.data), interleaved)
+
+
+def arguments(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Build the argument list: `sh -c` with the command as written, or the program with its arguments.
+
+    No field of an event ever becomes part of a command (R-369); the shell form reads the placeholders from its
+    environment, so a path is never spliced into shell text either.
+    """
+    if handler.args is not None:
+        return tuple(_expand(word, env) for word in (handler.command, *handler.args))
+    if handler.shell == "powershell":
+        return (*_POWERSHELL, _for_powershell(handler.command))
+    prefix = env.get("CLAUDE_CODE_SHELL_PREFIX")
+    text = f"{prefix} {shlex.quote(handler.command)}" if prefix else handler.command
+    return ("/bin/sh", "-c", text)
+
+
+def _expand(word: str, env: Mapping[str, str]) -> str:
+    for name in _PLACEHOLDERS:
+        word = word.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
+    return word
+
+
+def _for_powershell(text: str) -> str:
+    for name in _PLACEHOLDERS:
+        text = text.replace(f"${{{name}}}", f"${{env:{name}}}")
+    return text
+
+
+def base_environment(host: Host) -> dict[str, str]:
+    """Build what all hooks of a session see: the inherited environment, settings' `env`, the session's variables."""
+    env = {name: value for name, value in host.env.items() if not name.startswith("OTEL_")}
+    env.update(host.settings_env)
+    if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") == "1":
+        env = {name: value for name, value in env.items() if not _SCRUBBED.search(name)}
+    for name in _NOT_INHERITED:
+        env.pop(name, None)
+    env.update(
+        CLAUDECODE="1",
+        CLAUDE_PROJECT_DIR=host.project_dir,
+        CLAUDE_CODE_ENTRYPOINT=host.entrypoint,
+        CLAUDE_CODE_CHILD_SESSION="1",
+        CLAUDE_CODE_SESSION_ATTENDED="1" if host.attended else "0",
+        CLAUDE_PID=str(os.getpid()),
+        AI_AGENT="hookwright",
+    )
+    if host.remote:
+        env["CLAUDE_CODE_REMOTE"] = "true"
+    return env
+
+
+def env_file_path(config_dir: str, event: Event, index: int) -> str:
+    """Name the env file of one hook (R-309)."""
+    session = event.session_id if re.fullmatch(r"[A-Za-z0-9_-]{1,128}", event.session_id) else "unnamed"
+    return os.path.join(config_dir, "session-env", session, f"{event.event_name.lower()}-hook-{index}.sh")
+
+
+def env_file(config_dir: str, event: Event, index: int) -> str:
+    """Make the private, empty env file of one hook; each firing starts it anew."""
+    path = env_file_path(config_dir, event, index)
+    make_folder(os.path.dirname(path))
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+    return path

@@ -1,0 +1,92 @@
+"""Run MCP tool handlers: fill in the input from the event, call the tool, read its text like a command's stdout.
+
+The call goes to the server directly, past the agent's own tools, so it fires no hooks; a question that the tool
+asks on the way is cancelled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.errors import MissingExtra
+from hookwright.executors.job import Job
+from hookwright.handlers import McpToolHandler
+from hookwright.mcp_servers import CallFailed, McpServers, ServerUnavailable
+from hookwright.replies import Exited, Failed, Failure, Reply
+from hookwright.wire import encode
+
+_PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
+_MISSING = object()
+
+
+class McpToolExecutor:
+    """Calls tools of the host's MCP servers."""
+
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    async def __call__(self, job: Job) -> Reply:
+        """Call the tool; its text is stdout at exit 0, whatever else happens is a failure that blocks nothing."""
+        handler = job.handler
+        assert isinstance(handler, McpToolHandler)
+        arguments, notes = fill_in(handler.input, job.payload)
+        reply = await self._call(handler, arguments)
+        return msgspec.structs.replace(reply, notes=notes) if notes else reply
+
+    async def _call(self, handler: McpToolHandler, arguments: dict[str, Any]) -> Exited | Failed:
+        try:
+            result = await self._servers.call(handler.server, handler.tool, arguments)
+        except MissingExtra as error:
+            return Failed(Failure.LAUNCH, str(error))
+        except ServerUnavailable as error:
+            return Failed(Failure.CONNECTION, str(error))
+        except CallFailed as error:
+            return Failed(Failure.EXCEPTION, str(error))
+        if result.is_error:
+            said = result.text or "no text"
+            return Failed(
+                Failure.EXCEPTION, f"MCP server `{handler.server}`, tool `{handler.tool}` reported an error: {said}"
+            )
+        return Exited(0, result.text.encode("utf-8", "replace"))
+
+
+def fill_in(template: Mapping[str, Any], payload: bytes) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Replace `${path.to.field}` in every string of an input, and tell which fields are not there.
+
+    Law: a field that is text is put in as it is, anything else as JSON, a missing one as nothing; what was put in
+    is not looked at again; a number in a path counts into a list.
+    """
+    notes: list[str] = []
+    fields = msgspec.json.decode(payload)
+
+    def field(found: re.Match[str]) -> str:
+        value = _at(fields, found[1])
+        if value is _MISSING:
+            notes.append(f"input: {found[0]} is not in this event; it became empty")
+            return ""
+        return value if isinstance(value, str) else encode(value).decode()
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, str):
+            return _PLACEHOLDER.sub(field, value)
+        if isinstance(value, Mapping):
+            return {key: fill(item) for key, item in value.items()}
+        return [fill(item) for item in value] if isinstance(value, list | tuple) else value
+
+    filled = {key: fill(item) for key, item in template.items()}
+    return filled, tuple(dict.fromkeys(notes))
+
+
+def _at(value: Any, path: str) -> Any:
+    for step in path.split("."):
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return _MISSING
+    return value

@@ -1,0 +1,387 @@
+"""Turn one reply into one verdict, by the rules of the event and never by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+import msgspec
+
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.events import Event, EventRules, Exit2, Plain, Refusal
+from hookwright.exitnotes import exit_notes, first_line
+from hookwright.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
+from hookwright.outcome import NO_OPINION, SILENT, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
+from hookwright.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
+from hookwright.target import hook_name, matched_value
+from hookwright.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
+
+#: What is looked at of output that was cut, and what becomes of it a text for the model.
+_HEAD = 65_536
+_TEXT = 2 * 1024 * 1024
+NO_STDERR = "No stderr output"
+BLOCKED = "Blocked by hook"
+
+
+def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
+    """Say what a reply means.
+
+    Law (requirements 13 to 16):
+    exit 0 is a success whose stdout is read; exit 2 refuses, whatever the JSON says, and JSON that refuses itself
+    gives the reason; on every other status valid JSON is obeyed and anything else is a non-blocking error;
+    an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
+    handler or `onFailure: block` says that it refuses; so does a guard that was trusted to fail closed and changed.
+    """
+    verdict = _meaning(reply, handler, event)
+    notes = reply.notes if isinstance(reply, (Exited, Answered, Failed)) else ()  # a tuple is faster than a union
+    if not notes:
+        return verdict
+    unfilled = tuple(Diagnostic("asked-without", note, handler.source, Severity.WARNING) for note in notes)
+    return _with_notes(verdict, unfilled)
+
+
+def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
+    match reply:
+        case Exited():
+            return _of_exit(reply, handler, event)
+        case Answered(output=output):
+            return _of_answer(output, handler, event)
+        case Judged():
+            return _of_judgement(reply, handler, event)
+        case TimedOut(limit=limit):
+            return _of_timeout(limit, handler, event)
+        case Failed():
+            return _of_failure(reply, handler, event)
+        case Backgrounded():
+            return Verdict()
+        case NoAnswer(message=message):
+            return _failure(handler, event, message, Ending.CANCELLED, "model-failed")
+    assert_never(reply)
+
+
+# ── processes ───────────────────────────────────────────────────────────────
+
+
+def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
+    rules = event.rules
+    if reply.status == 0 and not reply.stdout and rules.plain is not Plain.PATH:
+        return SILENT
+    # Output that was cut is no answer: its head is enough, and a flood does not take its memory twice.
+    looked_at = len(reply.stdout) if not reply.dropped else _TEXT if rules.plain is Plain.CONTEXT else _HEAD
+    stdout = reply.stdout[:looked_at].decode("utf-8", "replace")
+    stderr = reply.stderr.decode("utf-8", "replace").strip()
+    if rules.plain is Plain.PATH:
+        return _of_path(reply, stdout, stderr, handler, event)
+    notes = exit_notes(reply, handler, stderr)
+    answer: PlainText | Output | Unusable = read_stdout(stdout, event.event_name, rules)
+    if reply.dropped and (not isinstance(answer, PlainText) or answer.text.startswith("{")):
+        # Whether it was an answer cannot be known without its end, and a guard's answer must not pass as a text.
+        answer = Unusable("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
+    if reply.status == 2:
+        verdict = _of_exit_2(answer, stdout, stderr, handler, event)
+    elif reply.status == 0:
+        verdict = _of_text(answer, 0, handler, event)
+    else:
+        verdict = _of_other_status(reply.status, answer, stderr, handler, event)
+    return _with_notes(verdict, notes)
+
+
+def _of_text(answer: PlainText | Output | Unusable, status: int, handler: Handler, event: Event) -> Verdict:
+    match answer:
+        case PlainText(text=text):
+            return Verdict(plain=text if text and event.rules.plain is Plain.CONTEXT else None)
+        case Output():
+            return _apply(answer, status, handler, event)
+        case Unusable(code=code, message=message):
+            return _failure(handler, event, message, Ending.ERROR, code)
+    assert_never(answer)
+
+
+def _of_exit_2(
+    answer: PlainText | Output | Unusable, stdout: str, stderr: str, handler: Handler, event: Event
+) -> Verdict:
+    rules = event.rules
+    text = f"[{handler.label}]: {stderr or NO_STDERR}"
+    spoken = _apply(answer, 2, handler, event) if isinstance(answer, Output) else Verdict()
+    if rules.missing_file_is_error and not stdout.strip() and "No such file or directory" in stderr:
+        return _error(handler, "launch-failed", f"{stderr}; the script is missing, so this exit 2 does not block")
+    if rules.exit_2 is Exit2.NOTHING or not _blockable(event):
+        error = _error(handler, "exit-2-no-effect", f"{stderr or NO_STDERR}; exit 2 has no effect on this event")
+        return msgspec.structs.replace(error, context=spoken.context, fields=spoken.fields)
+    own = _own_reason(spoken)
+    refused = refuse(rules, own if own is not None else text)
+    return msgspec.structs.replace(
+        refused,
+        context=spoken.context,
+        system_message=spoken.system_message,
+        stop=refused.stop or spoken.stop,
+        fields=spoken.fields,
+        suppress_output=spoken.suppress_output,
+        diagnostics=spoken.diagnostics,
+    )
+
+
+def _own_reason(spoken: Verdict) -> str | None:
+    if isinstance(spoken.decision, Deny | Block) and spoken.decision.reason != BLOCKED:
+        return spoken.decision.reason
+    return spoken.stop.reason if spoken.stop is not None else None
+
+
+def _of_other_status(
+    status: int, answer: PlainText | Output | Unusable, stderr: str, handler: Handler, event: Event
+) -> Verdict:
+    if event.rules.exit_2 is Exit2.FAIL:
+        return refuse(event.rules, f"[{handler.label}]: exit status {status}: {stderr or NO_STDERR}")
+    if isinstance(answer, Unusable):
+        return _failure(handler, event, answer.message, Ending.ERROR, answer.code)
+    if isinstance(answer, Output) and not _fails_closed(handler, event.rules):
+        return _apply(answer, status, handler, event)
+    text = f"Failed with non-blocking status code: {stderr or NO_STDERR}"
+    code = "launch-failed" if status in (126, 127) else "killed" if status > 128 else "exit-status"
+    return _failure(handler, event, text, Ending.ERROR, code, detail=stderr)
+
+
+def _of_path(reply: Exited, stdout: str, stderr: str, handler: Handler, event: Event) -> Verdict:
+    if reply.status != 0:
+        return refuse(event.rules, f"[{handler.label}]: exit status {reply.status}: {stderr or NO_STDERR}")
+    if reply.dropped:
+        return refuse(event.rules, f"[{handler.label}]: printed {reply.dropped} bytes too many before its path")
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", stdout)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    if not lines:
+        return refuse(event.rules, f"[{handler.label}]: printed no path; print the path of the new worktree")
+    return Verdict(fields={"worktree_path": lines[-1]})
+
+
+# ── answers ─────────────────────────────────────────────────────────────────
+
+
+def _of_answer(output: Mapping[str, Any], handler: Handler, event: Event) -> Verdict:
+    if not output and event.rules.plain is not Plain.PATH:
+        return SILENT
+    answer = read_answer(output, event.event_name, event.rules)
+    if isinstance(answer, Unusable):
+        return _failure(handler, event, answer.message, Ending.ERROR, answer.code)
+    verdict = _apply(answer, 0, handler, event)
+    if event.rules.plain is Plain.PATH and "worktree_path" not in verdict.fields:
+        return refuse(event.rules, f"[{handler.label}]: answered without worktreePath")
+    return verdict
+
+
+def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdict:
+    """Give a valid answer its effect; fields that the event does not read have none."""
+    if output.is_async:
+        return Verdict()
+    rules = event.rules
+    specific = {} if status != 0 and rules.fields_at_exit_0 else dict(output.specific)
+    specific = {name: value for name, value in specific.items() if name not in rules.discarded}
+    legacy = _legacy_decision(output, event)
+    modern, taken = _specific_decision(specific, event)
+    decision = stricter(legacy, modern)
+    deferred = isinstance(decision, Defer)
+    updated_input = taken.pop("updated_input", None)
+    stops = rules.stops and (rules.stop_needs is None or isinstance(getattr(event, rules.stop_needs), str))
+    stop = Stop(output.stop_reason) if stops and not output.continue_ else None
+    if isinstance(decision, Block) and rules.exit_2 is Exit2.STOP:
+        stop = stop or Stop(decision.reason)
+        decision = NO_OPINION
+    return Verdict(
+        ending=Ending.BLOCKING if isinstance(decision, Deny | Block) else Ending.SUCCESS,
+        decision=decision,
+        stop=stop,
+        context=None if deferred else taken.pop("additional_context", None) or None,
+        system_message=(output.system_message or None) if rules.system_message else None,
+        updated_input=None if deferred else updated_input,
+        updated_output=_updated_output(taken, event),
+        suppress_output=output.suppress_output,
+        terminal_sequence=output.terminal_sequence,
+        fields=taken,
+        diagnostics=_notes_on_answer(output, rules, handler),
+    )
+
+
+def _legacy_decision(output: Output, event: Event) -> Decision:
+    """`approve` allows and `block` refuses where the event reads them; `reason` alone is nothing."""
+    if output.decision is None or output.decision not in event.rules.decisions:
+        return NO_OPINION
+    if output.decision == "approve":
+        return Allow(output.reason)
+    if not _blockable(event):
+        return NO_OPINION
+    reason = output.reason or BLOCKED
+    return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason)
+
+
+def _specific_decision(specific: dict[str, Any], event: Event) -> tuple[Decision, dict[str, Any]]:
+    """Split the event's own fields into the decision they take and the rest."""
+    rest = dict(specific)
+    request = rest.pop("decision", None)
+    if request is not None:
+        spoken = request_decision(request)
+        if not spoken.allow:
+            return Deny(spoken.message or "Permission denied by hook", spoken.interrupt), rest
+        if spoken.updated_permissions:
+            rest["updated_permissions"] = spoken.updated_permissions
+        if spoken.updated_input is not None:
+            rest["updated_input"] = spoken.updated_input
+        return Allow(), rest
+    word = rest.pop("permission_decision", None)
+    reason = rest.pop("permission_decision_reason", None) or None
+    match word:
+        case "allow":
+            return Allow(reason), rest
+        case "ask":
+            return Ask(reason or f"Hook {hook_name(event)} asked for confirmation for this tool"), rest
+        case "defer":
+            return Defer(reason), rest
+        case "deny":
+            reason = reason or BLOCKED
+            return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason), rest
+    return NO_OPINION, rest
+
+
+def _updated_output(taken: dict[str, Any], event: Event) -> Any:
+    """The rewrite for any tool goes before the older one for MCP tools, which no other tool reads (R-249)."""
+    modern = taken.pop("updated_tool_output", None)
+    older = taken.pop("updated_mcp_tool_output", None)
+    if modern is not None:
+        return modern
+    return older if (matched_value(event) or "").startswith("mcp__") else None
+
+
+def _notes_on_answer(output: Output, rules: EventRules, handler: Handler) -> tuple[Diagnostic, ...]:
+    notes = [Diagnostic("unknown-answer-key", note, handler.source, Severity.WARNING) for note in output.unknown]
+    unread = []
+    if output.decision == "block" and not rules.decisions:
+        unread.append("decision")
+    if not output.continue_ and not rules.stops:
+        unread.append("continue: false")
+    if output.system_message and not rules.system_message:
+        unread.append("systemMessage")
+    notes += [
+        Diagnostic("duplicate-key", f"`{key}` stands twice in the answer; the last one counts", handler.source)
+        for key in output.repeated
+    ]
+    notes += [
+        Diagnostic("no-effect", f"`{name}` has no effect on this event", handler.source, Severity.WARNING)
+        for name in unread
+    ]
+    return tuple(notes)
+
+
+# ── judgements, timeouts, failures ──────────────────────────────────────────
+
+
+def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
+    """Apply yes or no: yes grants nothing; no refuses by the event's table, for prompt hooks its own (R-129)."""
+    rules = event.rules
+    message = reply.system_message if rules.system_message else None
+    if reply.ok or (reply.impossible and rules.impossible_lifts):
+        return Verdict(system_message=message)
+    if not isinstance(handler, PromptHandler):
+        prefix = "Agent hook condition was not met: " if isinstance(handler, AgentHandler) else ""
+        return refuse(rules, prefix + (reply.reason or "no reason given"))
+    text = f"Prompt hook condition was not met: {reply.reason or 'no reason given'}"
+    refused = refuse(rules, text)
+    match rules.refusal:
+        case Refusal.NOTHING:
+            return Verdict(system_message=message)
+        case Refusal.STOP if not handler.continue_on_block:
+            verdict = Verdict(stop=Stop(reply.stop_reason or text), ending=Ending.BLOCKING)
+        case Refusal.DENY_AND_STOP if not handler.continue_on_block:
+            verdict = msgspec.structs.replace(refused, stop=Stop(reply.stop_reason or text))
+        case _:
+            verdict = refused
+    return msgspec.structs.replace(verdict, system_message=message)
+
+
+def _of_timeout(limit: float, handler: Handler, event: Event) -> Verdict:
+    text = f"timed out after {limit:g} s"
+    rules = event.rules
+    by_kind = isinstance(handler, CallbackHandler) and rules.callback_timeout_blocks
+    if rules.timeout_blocks or by_kind or rules.exit_2 is Exit2.FAIL:
+        return msgspec.structs.replace(
+            refuse(rules, f"[{handler.label}]: {text}"), diagnostics=(_diagnostic(handler, "timeout", text),)
+        )
+    return _failure(handler, event, text, Ending.CANCELLED, "timeout", verb="timed out")
+
+
+_FAILURE_CODES = {
+    Failure.LAUNCH: "launch-failed",
+    Failure.CONNECTION: "http-failed",
+    Failure.STATUS: "http-failed",
+    Failure.ANSWER: "invalid-answer",
+    Failure.MODEL: "model-failed",
+    Failure.EXCEPTION: "callback-failed",
+    Failure.UNSUPPORTED: "unsupported-kind",
+    Failure.FORBIDDEN: "http-forbidden",
+    Failure.INTERRUPTED: "interrupted",
+    Failure.CHANGED: "changed-since-trusted",
+    Failure.GUARD: "changed-since-trusted",
+}
+
+
+def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
+    ending = Ending.CANCELLED if reply.why is Failure.INTERRUPTED else Ending.ERROR
+    if event.rules.exit_2 is Exit2.FAIL:
+        return refuse(event.rules, f"[{handler.label}]: {reply.message}")
+    if reply.why is Failure.GUARD:  # as it stood when it was trusted, whatever its entry says now
+        handler = msgspec.structs.replace(handler, on_failure=OnFailure.BLOCK)
+    code = _FAILURE_CODES[reply.why]
+    if isinstance(handler, McpToolHandler) and code in ("http-failed", "callback-failed"):
+        code = "mcp-failed"
+    return _failure(handler, event, reply.message, ending, code)
+
+
+def refuse(rules: EventRules, reason: str) -> Verdict:
+    """Give an event's own form of refusal: a denied call, a block, feedback or the end of the turn."""
+    match rules.exit_2:
+        case Exit2.DENY:
+            return Verdict(ending=Ending.BLOCKING, decision=Deny(reason))
+        case Exit2.BLOCK | Exit2.FAIL | Exit2.FEEDBACK:
+            return Verdict(ending=Ending.BLOCKING, decision=Block(reason))
+        case Exit2.STOP:
+            return Verdict(ending=Ending.BLOCKING, stop=Stop(reason))
+        case Exit2.NOTHING:
+            return Verdict(ending=Ending.ERROR, error=reason)
+    assert_never(rules.exit_2)
+
+
+def _failure(
+    handler: Handler,
+    event: Event,
+    message: str,
+    ending: Ending,
+    code: str,
+    *,
+    verb: str = "failed",
+    detail: str | None = None,
+) -> Verdict:
+    """A failure decides nothing, unless the handler is to fail closed and the event can be refused."""
+    diagnostic = _diagnostic(handler, code, message)
+    if not _fails_closed(handler, event.rules) or not _blockable(event):
+        return Verdict(ending=ending, error=message, diagnostics=(diagnostic,))
+    tail = message if detail is None else detail
+    reason = f'[{handler.label}]: {verb}; blocking because onFailure is "block"' + (f"\n{tail}" if tail else "")
+    return msgspec.structs.replace(refuse(event.rules, reason), diagnostics=(diagnostic,))
+
+
+def _fails_closed(handler: Handler, rules: EventRules) -> bool:
+    return handler.on_failure is OnFailure.BLOCK and rules.on_failure and not handler.background
+
+
+def _blockable(event: Event) -> bool:
+    return not event.rules.unblockable or matched_value(event) not in event.rules.unblockable
+
+
+def _error(handler: Handler, code: str, message: str) -> Verdict:
+    return Verdict(ending=Ending.ERROR, error=message, diagnostics=(_diagnostic(handler, code, message),))
+
+
+def _diagnostic(handler: Handler, code: str, message: str) -> Diagnostic:
+    return Diagnostic(code, f"`{first_line(handler.label)}` {first_line(message)}", handler.source, Severity.WARNING)
+
+
+def _with_notes(verdict: Verdict, notes: tuple[Diagnostic, ...]) -> Verdict:
+    return msgspec.structs.replace(verdict, diagnostics=(*verdict.diagnostics, *notes)) if notes else verdict

@@ -1,0 +1,104 @@
+"""HK7xx: cost."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hookwright.diagnostics import Severity
+from hookwright.lint.catalogue.samples import HOOKS, bash, command, one, script
+from hookwright.lint.model import Rule
+
+_GUARD = bash(
+    "command=$(jq -r '.tool_input.command')\ncase \"$command\" in\n"
+    "  terraform*) echo 'Blocked: ask first.' >&2; exit 2 ;;\nesac\n"
+)
+
+RULES = (
+    Rule(
+        id="HK701",
+        name="sessionend-timeout",
+        severity=Severity.WARNING,
+        summary="SessionEnd without a timeout.",
+        why="All SessionEnd hooks together have 1.5 seconds, unless a hook of a settings file sets a longer "
+        "timeout (60 at most).",
+        fix='`"timeout": 10`.',
+        bad=one("SessionEnd", command("cat >> ends.jsonl"), '{\n            "type"'),
+        good=one("SessionEnd", command("cat >> ends.jsonl", timeout=10)),
+    ),
+    Rule(
+        id="HK702",
+        name="guard-no-timeout",
+        severity=Severity.WARNING,
+        summary="A guard without a timeout.",
+        why="The default is 600 seconds, and after that the call proceeds.",
+        fix='`"timeout": 10`.',
+        bad=one(
+            "PreToolUse",
+            command(f'"$CLAUDE_PROJECT_DIR"/{HOOKS}guard.sh'),
+            '{\n            "type"',
+            matcher="Bash",
+            files={HOOKS + "guard.sh": _GUARD},
+        ),
+        good=script("guard.sh", _GUARD),
+    ),
+    Rule(
+        id="HK703",
+        name="slow",
+        severity=Severity.WARNING,
+        summary="The hook is slow.",
+        why="It runs on every matching call, and the agent waits for it. Measured by `--run`: even the "
+        "fastest of three runs was over the budget (100 ms on PreToolUse and PostToolUse, 1 s elsewhere).",
+        fix="Less work, a narrower matcher, or `async` where nobody needs the answer.",
+        bad=replace(script("slow.sh", bash("sleep 0.3\n"), '"command": '), trust=True),
+        good=replace(script("quick.sh", "#!/bin/sh\nexit 0\n"), trust=True),
+        runs=True,
+    ),
+    Rule(
+        id="HK704",
+        name="heavy-starter",
+        severity=Severity.INFO,
+        summary="The program is started by something that is slow to start.",
+        why="`npx`, `uv run` and `docker run` need 300 to 2000 ms for every call that matches.",
+        fix="The program itself, installed.",
+        bad=one("PostToolUse", command("npx prettier --check ."), '"command": ', matcher="Edit"),
+        good=one("PostToolUse", command("prettier --check ."), matcher="Edit"),
+    ),
+    Rule(
+        id="HK705",
+        name="no-filter",
+        severity=Severity.INFO,
+        summary="A process for every tool, to find out that most do not matter.",
+        why="A matcher costs nothing; a process costs milliseconds on every call.",
+        fix="The test as `matcher`.",
+        bad=script(
+            "log.sh",
+            bash('in=$(cat)\n[ "$(jq -r .tool_name <<<"$in")" = Bash ] || exit 0\necho "$in" >> log\n'),
+            "[ ",
+            matcher="*",
+        ),
+        good=script("log.sh", bash("cat >> log\n"), matcher="Bash"),
+    ),
+    Rule(
+        id="HK706",
+        name="holds-stdout",
+        severity=Severity.ERROR,
+        summary="A child in the background keeps the hook's output open.",
+        why="The agent waits half a second more for it on every call, and what the child prints later is lost.",
+        fix="`>/dev/null 2>&1 </dev/null &` for whatever stays behind.",
+        bad=replace(script("start.sh", bash("sleep 3 &\n"), '"command": '), trust=True),
+        good=replace(script("start.sh", bash("sleep 3 >/dev/null 2>&1 </dev/null &\n")), trust=True),
+        runs=True,
+    ),
+    Rule(
+        id="HK707",
+        name="llm-on-hot-path",
+        severity=Severity.WARNING,
+        summary="A model call for every tool call.",
+        why="Seconds and tokens, each time.",
+        fix="A `matcher` and an `if` that pick the calls, or the question on Stop.",
+        bad=one("PreToolUse", {"type": "prompt", "prompt": "Is this safe?"}, '"type"', matcher="*"),
+        good=one(
+            "PreToolUse", {"type": "prompt", "prompt": "Is this safe?", "if": "Bash(terraform *)"}, matcher="Bash"
+        ),
+    ),
+)

@@ -1,0 +1,321 @@
+"""HK4xx: does the script decide what it thinks it decides?"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hookwright.diagnostics import Severity
+from hookwright.lint.catalogue.samples import bash, command, one, python, script
+from hookwright.lint.model import Rule
+
+_READ = "command=$(jq -r '.tool_input.command')\n"
+_PY_READ = 'import json, sys\n\nevent = json.load(sys.stdin)\ncommand = event["tool_input"]["command"]\n'
+_ALLOW = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}'
+_DENY = (
+    '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", '
+    '"permissionDecisionReason": "Use a feature branch."}}'
+)
+
+RULES = (
+    Rule(
+        id="HK401",
+        name="exit-1-guard",
+        severity=Severity.ERROR,
+        summary="The script refuses with a status other than 2.",
+        why="Exit 1 is a non-blocking error: the call proceeds, and the guard guards nothing. Only exit 2, or "
+        "a decision as JSON, refuses.",
+        fix="Exit 2 with the reason on stderr, or a `deny` decision.",
+        bad=script(
+            "guard.sh",
+            bash(
+                _READ
+                + (
+                    "if grep -q 'terraform destroy' <<<\"$command\"; then\n"
+                    '  echo "Blocked: terraform destroy" >&2\n  exit 1\nfi\n'
+                )
+            ),
+            "exit 1",
+        ),
+        good=script(
+            "guard.sh",
+            bash(
+                _READ
+                + (
+                    "if grep -q 'terraform destroy' <<<\"$command\"; then\n"
+                    '  echo "Blocked: terraform destroy" >&2\n  exit 2\nfi\n'
+                )
+            ),
+        ),
+    ),
+    Rule(
+        id="HK402",
+        name="exit-with-string",
+        severity=Severity.ERROR,
+        summary="The script refuses with a text as its exit status.",
+        why='`sys.exit("…")` prints the text and exits 1, not 2: it does not block.',
+        fix="The text on stderr, then `sys.exit(2)`.",
+        bad=script(
+            "guard.py", python(_PY_READ + 'if "mkfs" in command.split():\n    sys.exit("BLOCKED: mkfs")\n'), "sys.exit("
+        ),
+        good=script(
+            "guard.py",
+            python(
+                _PY_READ
+                + 'if "mkfs" in command.split():\n    print("BLOCKED: mkfs", file=sys.stderr)\n    sys.exit(2)\n'
+            ),
+        ),
+    ),
+    Rule(
+        id="HK403",
+        name="swallowed-exit",
+        severity=Severity.ERROR,
+        summary="The exit 2 ends only an inner shell, or is thrown away.",
+        why="`exit 2` inside of `( … )`, `$( … )` or a piped `while` ends that shell alone; `guard.sh || "
+        "true` and a trailing `exit 0` throw "
+        "the status away. The hook exits 0, and nothing is refused.",
+        fix="The exit outside of it: a here-string in place of the pipe, or `|| exit 2`.",
+        bad=script(
+            "guard.sh",
+            bash(
+                "jq -r '.tool_input.command' | while read -r line; do\n"
+                "  case \"$line\" in\n    terraform*destroy*) echo 'Blocked.' >&2; exit 2 ;;\n  esac\ndone\nexit 0\n"
+            ),
+            "exit 2",
+        ),
+        good=script(
+            "guard.sh",
+            bash(
+                _READ + "while read -r line; do\n"
+                "  case \"$line\" in\n    terraform*destroy*) echo 'Blocked.' >&2; exit 2 ;;\n  esac\n"
+                'done <<<"$command"\nexit 0\n'
+            ),
+        ),
+    ),
+    Rule(
+        id="HK404",
+        name="bare-except-allows",
+        severity=Severity.WARNING,
+        summary="An exception handler turns the refusal into exit 0.",
+        why="`sys.exit(2)` raises SystemExit, and a bare `except:` catches that too. `except Exception: "
+        "sys.exit(0)` is a remark: any bug in the guard then means *allow*.",
+        fix="`except Exception:`, or the exit outside of `try`.",
+        bad=script(
+            "guard.py",
+            python(
+                'import json, sys\n\ntry:\n    event = json.load(sys.stdin)\n    if event["tool_name"] == "WebFetch":\n'
+                '        print("No network here.", file=sys.stderr)\n        sys.exit(2)\nexcept:\n    sys.exit(0)\n'
+            ),
+            "except:",
+        ),
+        good=script(
+            "guard.py",
+            python(
+                "import json, sys\n\ntry:\n    event = json.load(sys.stdin)\nexcept ValueError:\n    sys.exit(0)\n"
+                'if event["tool_name"] == "WebFetch":\n    print("No network here.", file=sys.stderr)\n'
+                "    sys.exit(2)\n"
+            ),
+        ),
+    ),
+    Rule(
+        id="HK405",
+        name="stdin-eaten",
+        severity=Severity.ERROR,
+        summary="The program's own text is its stdin.",
+        why="`python3 - <<'PY'` reads the program from stdin, so `json.load(sys.stdin)` gets its end: the "
+        "event never arrives.",
+        fix="The program in a file of its own, or the event in a variable before.",
+        bad=script(
+            "guard.sh",
+            bash("python3 - <<'PY'\nimport json, sys\nevent = json.load(sys.stdin)\nprint(event)\nPY\n"),
+            "json.load",
+        ),
+        good=script("guard.py", python("import json, sys\n\nevent = json.load(sys.stdin)\n")),
+    ),
+    Rule(
+        id="HK406",
+        name="stdin-read-twice",
+        severity=Severity.WARNING,
+        summary="stdin is read twice.",
+        why="The first reader takes all of it; the second gets nothing, and its variable is empty.",
+        fix='One read, `IN=$(cat)`, and then `jq … <<<"$IN"`.',
+        bad=script("log.sh", bash(_READ + "tool=$(jq -r '.tool_name')\necho \"$tool $command\" >> log\n"), "tool="),
+        good=script(
+            "log.sh",
+            bash(
+                "in=$(cat)\ncommand=$(jq -r '.tool_input.command' <<<\"$in\")\n"
+                'tool=$(jq -r \'.tool_name\' <<<"$in")\necho "$tool $command" >> log\n'
+            ),
+        ),
+    ),
+    Rule(
+        id="HK407",
+        name="accidental-two",
+        severity=Severity.WARNING,
+        summary="The last command's ordinary failure is 2.",
+        why="`make`, `eslint`, `ruff`, `mypy`, `pytest` and `diff` exit 2 for failures of their own, and 2 "
+        "means *block*; on Stop again and again.",
+        fix="Statuses mapped by hand: `make lint || exit 1`, or a message and `exit 2` where a block is meant.",
+        bad=one("UserPromptSubmit", command("make lint"), '"command": '),
+        good=one("UserPromptSubmit", command("make lint || exit 1")),
+    ),
+    Rule(
+        id="HK408",
+        name="set-e-pipe",
+        severity=Severity.WARNING,
+        summary="`set -e` ends the hook when grep finds nothing.",
+        why="`X=$(… | grep …)` has grep's status; no match is 1, and the hook ends before its check.",
+        fix="`|| true` inside of the parentheses.",
+        bad=script(
+            "guard.sh",
+            bash(
+                "set -e\nflag=$(jq -r '.tool_input.command' | grep -o -- '--force')\n"
+                "[ -z \"$flag\" ] || { echo 'No force.' >&2; exit 2; }\n"
+            ),
+            "flag=",
+        ),
+        good=script(
+            "guard.sh",
+            bash(
+                "set -e\nflag=$(jq -r '.tool_input.command' | grep -o -- '--force' || true)\n"
+                "[ -z \"$flag\" ] || { echo 'No force.' >&2; exit 2; }\n"
+            ),
+        ),
+    ),
+    Rule(
+        id="HK409",
+        name="deny-without-reason",
+        severity=Severity.WARNING,
+        summary="A refusal without a reason.",
+        why="The model is told only that it was refused, and tries again in another way.",
+        fix="What is wrong and what to do instead, on stderr or as `permissionDecisionReason`.",
+        bad=script("guard.sh", bash(_READ + 'case "$command" in\n  terraform*) exit 2 ;;\nesac\n'), "exit 2"),
+        good=script(
+            "guard.sh",
+            bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.' >&2; exit 2 ;;\nesac\n"),
+        ),
+    ),
+    Rule(
+        id="HK410",
+        name="reason-on-wrong-stream",
+        severity=Severity.WARNING,
+        summary="The reason of an exit 2 is on stdout.",
+        why="With exit 2 the reason is read from stderr; stdout is not used.",
+        fix="The same text with `>&2`.",
+        bad=script(
+            "guard.sh",
+            bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.'; exit 2 ;;\nesac\n"),
+            "echo",
+        ),
+        good=script(
+            "guard.sh",
+            bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.' >&2; exit 2 ;;\nesac\n"),
+        ),
+    ),
+    Rule(
+        id="HK411",
+        name="stderr-on-exit-0",
+        severity=Severity.INFO,
+        summary="Words on stderr at exit 0.",
+        why="They go to the debug log; neither the user nor the model sees them.",
+        fix="`systemMessage` for the user, `additionalContext` for the model.",
+        bad=script("log.sh", bash("echo 'Large file, be careful.' >&2\nexit 0\n"), "echo"),
+        good=script("log.sh", bash("jq -n '{systemMessage: \"Large file, be careful.\"}'\nexit 0\n")),
+    ),
+    Rule(
+        id="HK412",
+        name="fallthrough-allow",
+        severity=Severity.ERROR,
+        summary="Whatever was not refused is approved.",
+        why="`allow` at the end switches off the permission prompt for everything that the tests above did not name.",
+        fix="Nothing: a hook that prints nothing has no opinion, and the normal rules decide.",
+        bad=script(
+            "guard.sh",
+            bash(_READ + f"case \"$command\" in\n  terraform*) echo '{_DENY}'; exit 0 ;;\nesac\necho '{_ALLOW}'\n"),
+            f"echo '{_ALLOW}'",
+        ),
+        good=script("guard.sh", bash(_READ + f"case \"$command\" in\n  terraform*) echo '{_DENY}'; exit 0 ;;\nesac\n")),
+    ),
+    Rule(
+        id="HK413",
+        name="phantom-env",
+        severity=Severity.ERROR,
+        summary="The variable is not set for hooks.",
+        why="`$CLAUDE_TOOL_INPUT`, `$TOOL_INPUT`, `$CLAUDE_FILE_PATHS` and `$CLAUDE_TOOL_NAME` stand in old "
+        "tutorials. They are empty; the event comes as JSON on stdin.",
+        fix="`jq -r .tool_input.file_path`.",
+        bad=one("PostToolUse", command('prettier --write "$CLAUDE_FILE_PATHS"'), '"command": ', matcher="Edit|Write"),
+        good=one("PostToolUse", command('prettier --write "$(jq -r .tool_input.file_path)"'), matcher="Edit|Write"),
+    ),
+    Rule(
+        id="HK414",
+        name="wrong-field",
+        severity=Severity.WARNING,
+        summary="The event has no such field.",
+        why="A field that does not exist is empty, and every test of it fails without a word.",
+        fix="`file_path`, `prompt`, `tool_response`: the names of the event's schema.",
+        bad=script(
+            "log.sh", bash("jq -r '.tool_input.path' >> log\n"), "jq", event="PostToolUse", matcher="Edit|Write"
+        ),
+        good=script(
+            "log.sh", bash("jq -r '.tool_input.file_path' >> log\n"), event="PostToolUse", matcher="Edit|Write"
+        ),
+    ),
+    Rule(
+        id="HK415",
+        name="naive-shell-match",
+        severity=Severity.WARNING,
+        summary="A guard searches the command for a fixed text.",
+        why='`"rm -rf" in command` misses `rm -r -f`, `rm  -rf`, quoted words and scripts, and refuses `echo '
+        '"rm -rf"`.',
+        fix="The words of the command, by a parser.",
+        bad=script(
+            "guard.py",
+            python(_PY_READ + 'if "rm -rf" in command:\n    print("Use trash.", file=sys.stderr)\n    sys.exit(2)\n'),
+            'if "rm -rf"',
+        ),
+        good=script(
+            "guard.py",
+            python(
+                "import json, shlex, sys\n\nevent = json.load(sys.stdin)\n"
+                'words = shlex.split(event["tool_input"]["command"])\n'
+                'if "rm" in words:\n    print("Use trash.", file=sys.stderr)\n    sys.exit(2)\n'
+            ),
+        ),
+    ),
+    Rule(
+        id="HK416",
+        name="text-mode-encoding",
+        severity=Severity.WARNING,
+        summary="On Windows the text is read or written in another encoding.",
+        why="The event is UTF-8; Python on Windows reads and writes in the code page of the machine (cp1252, cp932).",
+        fix='`sys.stdin.reconfigure(encoding="utf-8")`, or `sys.stdin.buffer`. Asked for with `--target windows`.',
+        bad=replace(
+            script("log.py", python("import json, sys\n\nevent = json.load(sys.stdin)\n"), "json.load"),
+            target="windows",
+        ),
+        good=replace(
+            script("log.py", python("import json, sys\n\nevent = json.load(sys.stdin.buffer)\n")), target="windows"
+        ),
+        needs_target=True,
+    ),
+    Rule(
+        id="HK417",
+        name="self-serve-bypass",
+        severity=Severity.WARNING,
+        summary="The agent can switch the guard off by itself.",
+        why="A variable or a mark in the command that turns the guard off is within the agent's reach.",
+        fix="A switch outside of the agent's reach, or none.",
+        bad=script(
+            "guard.sh",
+            bash(
+                '[ "$SKIP_GUARD" = 1 ] && exit 0\n'
+                + _READ
+                + "case \"$command\" in\n  terraform*) echo 'Ask first.' >&2; exit 2 ;;\nesac\n"
+            ),
+            "SKIP_GUARD",
+        ),
+        good=script(
+            "guard.sh", bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask first.' >&2; exit 2 ;;\nesac\n")
+        ),
+    ),
+)

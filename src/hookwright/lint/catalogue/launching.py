@@ -1,0 +1,200 @@
+"""HK3xx: starting the command."""
+
+from __future__ import annotations
+
+from hookwright.diagnostics import Severity
+from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, one, plugin, python, script, settings
+from hookwright.lint.model import Rule, Sample
+
+_LOG = bash('jq -c . >> "$CLAUDE_PROJECT_DIR/.claude/log.jsonl"\n')
+_SCRIPT = {HOOKS + "log.sh": _LOG}
+_PY = {HOOKS + "log.py": python("import json, sys\n\njson.load(sys.stdin)\n")}
+
+RULES = (
+    Rule(
+        id="HK301",
+        name="script-missing",
+        severity=Severity.ERROR,
+        summary="The script does not exist.",
+        why="`python3`, `perl` and `sh` (dash) exit 2 for a missing file, and 2 means *block*: every matching "
+        "call is refused. "
+        "bash exits 127 and node 1; then the hook is silently off.",
+        fix="The path of an existing script.",
+        bad=one(
+            "PreToolUse",
+            command('python3 "${CLAUDE_PROJECT_DIR}/.claude/hooks/gone.py"'),
+            '"command": ',
+            matcher="Bash",
+        ),
+        good=one(
+            "PreToolUse", command('python3 "${CLAUDE_PROJECT_DIR}/.claude/hooks/log.py"'), matcher="Bash", files=_PY
+        ),
+    ),
+    Rule(
+        id="HK302",
+        name="interpreter-missing",
+        severity=Severity.ERROR,
+        summary="The program is not on the PATH of this machine.",
+        why="A program that is not found exits 127, a non-blocking error: the hook is silently off. Sessions "
+        "that start from an "
+        "icon often have a shorter PATH than your terminal.",
+        fix="A program that is installed wherever the hook runs, or `command -v` first.",
+        bad=one("Stop", command("no-such-notifier-3 done"), '"command": '),
+        good=one("Stop", command("command -v no-such-notifier-3 >/dev/null && no-such-notifier-3 done")),
+    ),
+    Rule(
+        id="HK303",
+        name="not-executable",
+        severity=Severity.ERROR,
+        summary="The script cannot be run by itself.",
+        why="Without the right to be executed it exits 126; a carriage return in its `#!` line gives 127; "
+        "without a `#!` line the "
+        "shell reads it as shell commands. It never runs, and the event goes on.",
+        fix="`chmod +x`, line ends without `\\r`, a `#!` line; `--fix` does the first two.",
+        bad=Sample(
+            {SETTINGS: settings({"Stop": [group(command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'))]}), **_SCRIPT},
+            '"command": ',
+            plain=(HOOKS + "log.sh",),
+        ),
+        good=one("Stop", command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'), files=_SCRIPT),
+    ),
+    Rule(
+        id="HK304",
+        name="syntax-error",
+        severity=Severity.ERROR,
+        summary="The interpreter cannot read the script.",
+        why="A shell exits 2 on a syntax error, and 2 means *block*: everything is refused. Python and node "
+        "exit 1, so the hook is "
+        "silently off. An unresolved merge conflict is a syntax error too.",
+        fix="A script that passes `bash -n`, `python3 -m py_compile` or `node --check`.",
+        bad=script("guard.sh", bash('if [ -n "$X" ]; then\n  echo no >&2\ndone\n'), "done", event="Stop"),
+        good=script("guard.sh", bash('if [ -n "$X" ]; then\n  echo no >&2\nfi\n'), event="Stop"),
+    ),
+    Rule(
+        id="HK305",
+        name="relative-path",
+        severity=Severity.WARNING,
+        summary="The script's path is relative.",
+        why="It is looked for in the directory where the session is at that moment, and that follows every "
+        "`cd` of the agent.",
+        fix='`"$CLAUDE_PROJECT_DIR"/…`; `--fix` writes it.',
+        bad=one("Stop", command("python3 .claude/hooks/log.py"), '"command": ', files=_PY),
+        good=one("Stop", command('python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/log.py'), files=_PY),
+    ),
+    Rule(
+        id="HK306",
+        name="unquoted-placeholder",
+        severity=Severity.WARNING,
+        summary="The placeholder stands outside of quotes.",
+        why="The shell splits it at spaces; in a folder called `My Project` the command is not found.",
+        fix="Double quotes around it, or the exec form with `args`; `--fix` writes the quotes.",
+        bad=one("Stop", command("$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh"), '"command": ', files=_SCRIPT),
+        good=one("Stop", command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'), files=_SCRIPT),
+    ),
+    Rule(
+        id="HK307",
+        name="tilde-or-var-in-exec-form",
+        severity=Severity.ERROR,
+        summary="The exec form has words that only a shell would expand.",
+        why="With `args` no shell runs: `~`, `$HOME` and `$CLAUDE_PROJECT_DIR` without braces are taken as "
+        "they are written.",
+        fix="`${CLAUDE_PROJECT_DIR}` in braces, which is filled in, or an absolute path.",
+        bad=one("Stop", command("~/bin/notify", args=[]), '"command": '),
+        good=one("Stop", command("${CLAUDE_PROJECT_DIR}/.claude/hooks/log.sh", args=[]), files=_SCRIPT),
+    ),
+    Rule(
+        id="HK308",
+        name="command-with-args",
+        severity=Severity.ERROR,
+        summary="The exec form has arguments inside of `command`.",
+        why="With `args` the whole of `command` is the name of one program, and there is no program called "
+        "`node script.js`.",
+        fix="The first word in `command`, the others in `args`; `--fix` moves them.",
+        bad=one("Stop", command("python3 log.py", args=[]), '"command": '),
+        good=one("Stop", command("python3", args=["${CLAUDE_PROJECT_DIR}/.claude/hooks/log.py"]), files=_PY),
+    ),
+    Rule(
+        id="HK309",
+        name="bashism",
+        severity=Severity.WARNING,
+        summary="The text is bash, and `sh` runs it.",
+        why='A command is handed to `/bin/sh -c`, even with `"shell": "bash"`. dash rejects `<<<`, `<( )`, '
+        "arrays and `${x//a/b}` with exit 2, "
+        "which means *block*, and knows no `[[ ]]` (exit 127).",
+        fix="A script with `#!/usr/bin/env bash`.",
+        bad=one("PreToolUse", command('jq -e .tool_input <<< "$(cat)"'), '"command": ', matcher="Bash"),
+        good=one("PreToolUse", command("jq -e .tool_input"), matcher="Bash"),
+    ),
+    Rule(
+        id="HK310",
+        name="single-quoted-placeholder",
+        severity=Severity.WARNING,
+        summary="The placeholder stands inside of single quotes.",
+        why="The shell does not fill it in there; the file is not found.",
+        fix="Double quotes; `--fix` writes them.",
+        bad=one("Stop", command("'$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh'"), '"command": ', files=_SCRIPT),
+        good=one("Stop", command('"$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh"'), files=_SCRIPT),
+    ),
+    Rule(
+        id="HK311",
+        name="windows-shim",
+        severity=Severity.WARNING,
+        summary="The exec form starts a script shim.",
+        why="On Windows `npx`, `eslint` and their like are `.cmd` files, which cannot be started without a shell.",
+        fix="`node` with the script's path, or the shell form.",
+        bad=one("PostToolUse", command("npx", args=["prettier", "--check", "."]), '"command": ', matcher="Edit"),
+        good=one("PostToolUse", command("npx prettier --check ."), matcher="Edit"),
+    ),
+    Rule(
+        id="HK312",
+        name="powershell-bare-var",
+        severity=Severity.WARNING,
+        summary="PowerShell does not know the variable under this name.",
+        why="`$CLAUDE_PROJECT_DIR` is a PowerShell variable that nobody set; it is empty.",
+        fix="`$env:CLAUDE_PROJECT_DIR`; `--fix` writes it.",
+        bad=one("Stop", command("& $CLAUDE_PROJECT_DIR/notify.ps1", shell="powershell"), '"command": '),
+        good=one("Stop", command("& $env:CLAUDE_PROJECT_DIR/notify.ps1", shell="powershell")),
+    ),
+    Rule(
+        id="HK313",
+        name="plugin-uses-project-dir",
+        severity=Severity.WARNING,
+        summary="A plugin runs its script from the user's project.",
+        why="A plugin's files lie in its own folder; in the project of whoever installs it there is no such script.",
+        fix='`"${CLAUDE_PLUGIN_ROOT}"/…`.',
+        bad=plugin(
+            {
+                "hooks/hooks.json": settings({"Stop": [group(command('"${CLAUDE_PROJECT_DIR}"/scripts/log.sh'))]}),
+                "scripts/log.sh": _LOG,
+            },
+            '"command": ',
+        ),
+        good=plugin(
+            {
+                "hooks/hooks.json": settings({"Stop": [group(command('"${CLAUDE_PLUGIN_ROOT}"/scripts/log.sh'))]}),
+                "scripts/log.sh": _LOG,
+            }
+        ),
+    ),
+    Rule(
+        id="HK314",
+        name="machine-path",
+        severity=Severity.WARNING,
+        summary="A shared file names somebody's home directory.",
+        why="The path exists on one machine only.",
+        fix='`"$CLAUDE_PROJECT_DIR"` or `"$HOME"`.',
+        bad=one("Stop", command("/home/alice/bin/notify done"), '"command": '),
+        good=one("Stop", command('"$HOME"/bin/notify done')),
+    ),
+    Rule(
+        id="HK315",
+        name="floating-fetch",
+        severity=Severity.WARNING,
+        summary="A package is downloaded unpinned and run.",
+        why="`npx -y pkg@latest` and `uvx pkg` run whatever is newest, on every event: slow, and an open door "
+        "when the package is taken over.",
+        fix="A pinned version, or an installed program.",
+        bad=one("PostToolUse", command("npx -y some-linter@latest"), '"command": ', matcher="Edit"),
+        good=one("PostToolUse", command("npx -y some-linter@4.2.1"), matcher="Edit"),
+    ),
+)

@@ -1,0 +1,267 @@
+"""HK401 to HK412: does the script decide what it thinks it decides?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookwright.diagnostics import Severity
+from hookwright.lint.found import finding
+from hookwright.lint.guards import (
+    REFUSING,
+    all_points,
+    answered,
+    dangerous_test,
+    decides_status,
+    exits,
+    means_no,
+    program_refusals,
+    propagates,
+    refuses,
+)
+from hookwright.lint.model import Finding
+from hookwright.lint.programs.blocks import Point, flat, points
+from hookwright.lint.programs.greps import unguarded_greps
+from hookwright.lint.programs.ir import (
+    Block,
+    Branch,
+    Call,
+    Eat,
+    How,
+    Language,
+    Leave,
+    Program,
+    Say,
+    Try,
+    Within,
+)
+from hookwright.lint.subject import Hook, Subject
+
+#: Programs whose ordinary failure is 2.
+_FAIL_WITH_2 = frozenset(
+    ["make", "eslint", "mypy", "ruff", "pytest", "flake8", "shellcheck", "diff", "stylelint", "tsc"]
+)
+
+
+def check_deciding(subject: Subject) -> Iterator[Finding]:
+    """Look at how each program of each hook ends."""
+    for hook in subject.commands:
+        for program in hook.launch.deciding:
+            yield from _wrong_status(hook, program)
+            yield from _swallowed(hook, program)
+            yield from _caught(hook, program)
+            yield from _errexit(hook, program)
+        for program in hook.programs:
+            yield from _stdin(hook, program)
+        yield from _lost_scripts(hook)
+        yield from _accidental(hook)
+
+
+# ── statuses ────────────────────────────────────────────────────────────────
+
+
+def _wrong_status(hook: Hook, program: Program) -> Iterator[Finding]:
+    """HK401 and HK402: a refusal with a status that does not refuse."""
+    if hook.rules.exit_2 not in REFUSING:
+        return
+    others = bool(program_refusals(program))
+    for point, leave in exits(program):
+        if leave.code in (None, 0, 2) or point.caught or answered(point):
+            continue
+        if leave.how is How.TEXT:
+            if leave.text is not None and refuses(leave.text.known):
+                what = f"A text makes the program exit 1, not 2, and 1 is a non-blocking error: {_proceeds(hook)}."
+                yield finding(
+                    "HK402", hook.position(program, leave.place), what, "The text on stderr, then sys.exit(2)."
+                )
+            continue
+        words = means_no(point) if point.under else None
+        if words is None and (others or dangerous_test(point) is None):
+            continue
+        said = f' after "{_short(words)}"' if words else ""
+        what = f"Exit {leave.code}{said}: every status but 2 is a non-blocking error, so {_proceeds(hook)}."
+        how = "Exit 2 with the reason on stderr, or a `deny` decision as JSON."
+        yield finding("HK401", hook.position(program, leave.place), what, how)
+
+
+def _proceeds(hook: Hook) -> str:
+    match hook.event:
+        case "PreToolUse" | "PermissionRequest":
+            return "the call proceeds"
+        case "UserPromptSubmit" | "UserPromptExpansion":
+            return "the prompt goes to the model"
+        case "Stop" | "SubagentStop":
+            return "the agent stops all the same"
+    return f"{hook.event} goes on"
+
+
+def _short(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= 50 else line[:49] + "…"
+
+
+def _swallowed(hook: Hook, program: Program) -> Iterator[Finding]:
+    """HK403: an exit 2 that ends only an inner shell or a child."""
+    for point in all_points(program):
+        stmt = point.stmt
+        if not isinstance(stmt, Leave) or stmt.code != 2 or not point.within or propagates(program, point):
+            continue
+        outer = point.within[-1].stmt
+        if not isinstance(outer, Within) or program.mentions("$?") or program.mentions("PIPESTATUS"):
+            continue
+        if outer.checked and not _masked(point.within[-1]):
+            continue
+        what = (
+            f"This exit 2 ends only {outer.inner.value}; the program goes on and its last status counts. The 2 is lost."
+        )
+        write = "The exit outside of it: save the status (`|| exit 2`), or read from a here-string in place of a pipe."
+        yield finding("HK403", hook.position(program, stmt.place), what, write)
+
+
+def _masked(outer: Point) -> bool:
+    """Tell whether a status that is looked at is thrown away: `check || true`."""
+    following = outer.after[0] if outer.after else None
+    if not isinstance(following, Branch):
+        return False
+    return all(not _leaves(arm.body) for arm in following.arms)
+
+
+def _leaves(block: Block) -> bool:
+    return any(isinstance(stmt, Leave) and stmt.code != 0 for stmt in flat(block))
+
+
+def _lost_scripts(hook: Hook) -> Iterator[Finding]:
+    """HK403: a guard script whose status the command line throws away."""
+    inline = hook.launch.inline
+    if hook.rules.exit_2 not in REFUSING or inline is None or inline.mentions("$?"):
+        return
+    for script in hook.launch.scripts:
+        if script.decides or script.program is None:
+            continue
+        by_exit = [refusal for refusal in program_refusals(script.program) if refusal.by_exit]
+        point = next((item for item in all_points(inline) if item.stmt is script.call), None)
+        if not by_exit or point is None or inline.errexit or inline.pipefail:
+            continue
+        if script.call.checked and not _masked(point):
+            continue
+        how = "`|| …`" if script.call.checked else "what comes after it"
+        what = (
+            f"{script.word.rsplit('/', 1)[-1]} refuses with exit 2, and {how} in the command gives the hook "
+            "another status. The 2 is lost."
+        )
+        yield finding(
+            "HK403", hook.place("command"), what, "The script alone, as the last thing that the command runs."
+        )
+
+
+def _caught(hook: Hook, program: Program) -> Iterator[Finding]:
+    """HK404: handlers of exceptions that let everything through."""
+    if program.language is not Language.PYTHON or hook.rules.exit_2 not in REFUSING:
+        return
+    for point in all_points(program):
+        if not isinstance(point.stmt, Try):
+            continue
+        refusing = any(isinstance(inner.stmt, Leave) and inner.stmt.code == 2 for inner in points(point.stmt.body))
+        for catch in point.stmt.catches:
+            silent = all(
+                isinstance(s, Leave) and s.code in (0, None) for s in catch.body if not isinstance(s, Say | Call)
+            )
+            all_of_it = not catch.names or {"BaseException", "SystemExit"} & set(catch.names)
+            if refusing and all_of_it and silent and not any(isinstance(s, Call) for s in catch.body):
+                name = ", ".join(catch.names) or "a bare `except:`"
+                what = (
+                    f"sys.exit raises SystemExit, and {name} catches it too: the exit 2 of this `try` becomes exit 0."
+                )
+                yield finding(
+                    "HK404",
+                    hook.position(program, catch.place),
+                    what,
+                    "`except Exception:`, or the exit outside of `try`.",
+                )
+            elif "Exception" in catch.names and _is_zero(catch.body) and program_refusals(program):
+                what = "Any bug in this guard ends here, with exit 0: the event goes on as if it had been checked."
+                write = 'Exit 2 with a message, or no handler and `"onFailure": "block"`.'
+                yield finding("HK404", hook.position(program, catch.place), what, write, severity=Severity.INFO)
+
+
+def _is_zero(block: Block) -> bool:
+    leaves = [stmt for stmt in block if isinstance(stmt, Leave)]
+    return bool(leaves) and all(leave.code == 0 and leave.how is How.EXIT for leave in leaves)
+
+
+# ── stdin ───────────────────────────────────────────────────────────────────
+
+
+def _stdin(hook: Hook, program: Program) -> Iterator[Finding]:
+    """HK405 and HK406: an event that never arrives, or arrives once."""
+    if program.language is not Language.SHELL:
+        return
+    for point in all_points(program):
+        stmt = point.stmt
+        if not isinstance(stmt, Eat):
+            continue
+        at = hook.position(program, stmt.place)
+        if stmt.by.endswith("<<"):
+            what = (
+                f"The here-document is the stdin of {stmt.by.removesuffix(' <<')}: the program reads itself, "
+                "and the event never arrives."
+            )
+            yield finding(
+                "HK405", at, what, "The event in a variable before (`IN=$(cat)`), or the program in a file of its own."
+            )
+            continue
+        earlier = next(
+            (item for item in flat(point.before) if isinstance(item, Eat) and not item.by.endswith("<<")), None
+        )
+        if earlier is not None:
+            what = (
+                f"stdin was read to its end by `{earlier.by}` in line {earlier.place.line}; `{stmt.by}` gets "
+                "nothing here."
+            )
+            yield finding(
+                "HK406", at, what, 'One read, `IN=$(cat)`, and then `jq … <<<"$IN"` or `printf "%s" "$IN" | jq …`.'
+            )
+
+
+def _accidental(hook: Hook) -> Iterator[Finding]:
+    """HK407: a last command whose ordinary failure is 2."""
+    if hook.rules.exit_2 not in REFUSING:
+        return
+    for program in hook.launch.deciding:
+        last = next((point for point in reversed(all_points(program)) if isinstance(point.stmt, Call)), None)
+        if last is None or program.language is not Language.SHELL:
+            continue
+        call = last.stmt
+        assert isinstance(call, Call)
+        name = _tool(call)
+        final = not last.within and not call.checked and not any(map(decides_status, last.after))
+        if name in _FAIL_WITH_2 and final:
+            loop = ", and on a stop event again and again" if "Stop" in hook.event else ""
+            what = (
+                f"The status of `{name}` is the hook's own, and its ordinary failure is 2: {hook.event} is "
+                f"blocked{loop}, with the tool's stderr as the reason."
+            )
+            yield finding(
+                "HK407",
+                hook.position(program, call.place),
+                what,
+                f"`{name} … || exit 1`, or a clear message and `exit 2` where a block is meant.",
+            )
+
+
+def _tool(call: Call) -> str:
+    """Name the tool behind `npx`, `uv run`, `python -m`."""
+    words = [word.known for word in call.words]
+    if call.name in ("npx", "bunx", "uvx") and len(words) > 1:
+        return next((word for word in words[1:] if not word.startswith("-")), "")
+    if words[:2] in (["uv", "run"], ["poetry", "run"]) or words[1:2] == ["-m"]:
+        return words[2] if len(words) > 2 else ""
+    return call.name
+
+
+def _errexit(hook: Hook, program: Program) -> Iterator[Finding]:
+    """HK408: `set -e` and a grep that finds nothing."""
+    if program.language is not Language.SHELL or not program.errexit:
+        return
+    for place, name in unguarded_greps(program):
+        what = f"With `set -e`, `{name}` that finds nothing exits 1 and ends the hook here, before anything is checked."
+        yield finding("HK408", hook.position(program, place), what, "`|| true` after it, inside of the parentheses.")

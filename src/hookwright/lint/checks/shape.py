@@ -1,0 +1,279 @@
+"""HK1xx: is the configuration read as it was meant?"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hookwright.config.fields import SPECS, suggestion
+from hookwright.config.jsonfile import Broken, Path, read_tree
+from hookwright.config.parse import parse_hooks
+from hookwright.config.settings import merge
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.events import CATALOGUE
+from hookwright.handlers import CommandHandler
+from hookwright.lint.edits import nest_handler, remove_member, rename_key, replace_value
+from hookwright.lint.found import finding
+from hookwright.lint.model import Finding, Fix, Position
+from hookwright.lint.subject import Document, Hook, Role, Subject
+from hookwright.lint.targets import EVENT_SINCE, EVENTS_TOLERATED, dotted
+from hookwright.sources import SETTINGS_SCOPES, Scope, Source
+
+_WHOLE_FILE = ("PreToolUse", "PermissionRequest")
+#: What the parser says -> the rule, for everything that is wrong with the shape of an entry.
+_RULES = {
+    "unknown-event": "HK101",
+    "flat-handler": "HK103",
+    "not-an-object": "HK104",
+    "not-a-list": "HK104",
+    "wrong-type": "HK104",
+    "bad-value": "HK104",
+    "unknown-type": "HK105",
+    "missing-field": "HK105",
+    "empty-command": "HK105",
+    "unknown-key": "HK106",
+    "once-ignored": "HK106",
+    "on-failure-ignored": "HK106",
+    "setting-ignored": "HK106",
+}
+_DROPPING = frozenset({"HK103", "HK104", "HK105"})
+
+
+def check_shape(subject: Subject) -> Iterator[Finding]:
+    """Find everything that the parser drops, ignores or reads in another way."""
+    for document in subject.documents:
+        yield from _text(document)
+        for diagnostic in document.found.diagnostics:
+            yield from _entry(document, diagnostic)
+        yield from _versions(document, subject)
+    for hook in subject.hooks:
+        yield from _timeout(hook)
+    yield from _duplicates(subject)
+    yield from _manifests(subject)
+    yield from _disabled(subject)
+    yield from _shadowed(subject)
+
+
+def _text(document: Document) -> Iterator[Finding]:
+    """HK111: the text itself."""
+    broken = isinstance(document.parsed, Broken)
+    for fault in document.parsed.faults:
+        at = Position(document.path, fault.line, fault.column)
+        said = f"{fault.message[:1].upper()}{fault.message[1:]}"
+        if broken and document.role is Role.COMPONENT:
+            yield finding("HK111", at, f"{said} The hooks in this head do not count.", "A head that is valid YAML.")
+        elif broken:
+            what = f"{said} The whole file is left out, hooks, permissions and all; in a headless run silently."
+            yield finding("HK111", at, what, "Strict JSON: no comments, no trailing commas, quoted keys.")
+        else:
+            yield finding("HK111", at, said, "Both joined under one key.", severity=Severity.WARNING)
+
+
+def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
+    """HK101, HK103 to HK106: single entries."""
+    rule = _RULES.get(diagnostic.code)
+    if rule is None or diagnostic.source is None:
+        return
+    path = pointer_path(diagnostic.source.pointer)
+    at = document.place(path)
+    lifted = rule == "HK103" and diagnostic.severity is Severity.INFO
+    if lifted:
+        what = "A flat entry: Claude Code drops it without a word; Hookwright takes it for a group with one command."
+    else:
+        said = _unknown_event(path) if rule == "HK101" else diagnostic.message
+        what = f"{said[:1].upper()}{said[1:]} {_consequence(document, rule, path)}".strip()
+    severity = Severity.INFO if diagnostic.severity is Severity.INFO and not lifted else None
+    yield finding(rule, at, what, _way_out(rule), severity=severity, fix=_fix(document, rule, path))
+
+
+def _unknown_event(path: Path) -> str:
+    name = str(path[-1]) if path else ""
+    meant = suggestion(name, CATALOGUE)
+    return f"`{name}` is not an event: its hooks never run." + (f" Did you mean `{meant}`?" if meant else "")
+
+
+def pointer_path(pointer: str) -> Path:
+    """Read a pointer such as `hooks.PreToolUse[0].hooks[1]` back into its steps."""
+    steps: list[str | int] = []
+    for match in re.finditer(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', pointer):
+        quoted, index, name = match.groups()
+        steps.append(quoted if quoted is not None else int(index) if index is not None else name)
+    return tuple(steps)
+
+
+def _consequence(document: Document, rule: str, path: Path) -> str:
+    """Say what Claude Code makes of an entry that cannot be used, and what Hookwright does."""
+    event = next((step for step in path if isinstance(step, str) and step in CATALOGUE), None)
+    if rule == "HK101":
+        return (
+            f"Claude Code before {dotted(EVENTS_TOLERATED)} skips the whole file for it; Hookwright only these hooks (D2)."
+        )
+    if rule not in _DROPPING or document.role is not Role.SETTINGS:
+        return ""
+    if event in _WHOLE_FILE:
+        return (
+            f"Claude Code leaves out the whole file for it, because it stands under {event}; Hookwright only the "
+            "entry (D2)."
+        )
+    return "Claude Code drops the entry without a word in a headless run; Hookwright reports it (D2)." if event else ""
+
+
+def _way_out(rule: str) -> str:
+    return {
+        "HK101": "The name of an event as the documentation spells it.",
+        "HK103": '{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}',
+        "HK104": "A value of the type that the key has.",
+        "HK105": 'A handler with a known type and its fields: {"type": "command", "command": "…"}.',
+        "HK106": "The key that was meant, or nothing.",
+    }[rule]
+
+
+def _fix(document: Document, rule: str, path: Path) -> Fix:
+    """Make the change that leaves no doubt."""
+    value: Any = document.value
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return ()
+    last = path[-1] if path else ""
+    match rule:
+        case "HK101" if isinstance(last, str):
+            meant = next((name for name in CATALOGUE if name.lower() == last.lower().replace("_", "")), None)
+            return rename_key(document, path, meant) if meant else ()
+        case "HK103" if isinstance(value, Mapping):
+            return nest_handler(document, path, value)
+        case "HK105" if last == "type" and isinstance(value, str) and value.lower() in SPECS:
+            return replace_value(document, path, value.lower())
+        case "HK106" if last in ("timeoutMs", "timeout_ms") and isinstance(value, int | float) and value:
+            seconds = value / 1000
+            renamed = rename_key(document, path, "timeout")
+            return (*renamed, *replace_value(document, path, int(seconds) if seconds == int(seconds) else seconds))
+    return ()
+
+
+def _versions(document: Document, subject: Subject) -> Iterator[Finding]:
+    """HK102: events that the target does not know yet."""
+    version = subject.options.target.version
+    if version is None:
+        return
+    hooks: Any = document.value
+    for step in document.at:
+        hooks = hooks.get(step) if isinstance(hooks, dict) else None
+    for event in hooks if isinstance(hooks, dict) else ():
+        since = EVENT_SINCE.get(event)
+        if since is not None and version < since:
+            skipped = "the whole settings file is skipped" if version < EVENTS_TOLERATED else "its hooks never run"
+            what = f"`{event}` needs Claude Code {dotted(since)}; in {dotted(version)} {skipped}."
+            write = f"A minimum of {dotted(since)}, or a settings file of its own for these hooks."
+            yield finding("HK102", document.place((*document.at, event)), what, write)
+
+
+def _timeout(hook: Hook) -> Iterator[Finding]:
+    """HK107: milliseconds where seconds belong."""
+    seconds = hook.handler.timeout
+    if seconds is None or not (seconds > 3600 or (seconds >= 1000 and seconds % 1000 == 0)):
+        return
+    meant = seconds / 1000
+    number = int(meant) if meant == int(meant) else meant
+    what = (
+        f"{seconds:g} seconds are {seconds / 60:.0f} minutes. Claude Code counts seconds; Gemini CLI and Qwen "
+        "Code milliseconds."
+    )
+    fix = replace_value(hook.document, (*hook.at, "timeout"), number) if seconds % 1000 == 0 else ()
+    yield finding("HK107", hook.place("timeout"), what, f'"timeout": {number:g}', fix=fix)
+
+
+def _duplicates(subject: Subject) -> Iterator[Finding]:
+    """HK108: the same command from a settings file and from a plugin."""
+    seen: dict[tuple[object, ...], Hook] = {}
+    for hook in subject.commands:
+        handler = hook.command
+        assert handler is not None
+        key = (hook.event, hook.group.matcher or "", _resolved(handler, hook), handler.condition)
+        other = seen.setdefault(key, hook)
+        apart = {other.document.scope in SETTINGS_SCOPES, hook.document.scope in SETTINGS_SCOPES}
+        if other is hook or other.document.scope is hook.document.scope is Scope.COMPONENT:
+            continue
+        if apart == {True, False} or (other.document is hook.document and hook.document.scope is Scope.PLUGIN):
+            where = other.place("command")
+            what = (
+                f"The same command also stands in {os.path.basename(where.path)}:{where.line}. It runs twice for each "
+                f"{hook.event}: only copies in settings files are joined, a plugin's stay separate."
+            )
+            yield finding("HK108", hook.place("command"), what, "One of the two.")
+
+
+def _resolved(handler: CommandHandler, hook: Hook) -> tuple[str, ...]:
+    known = {"CLAUDE_PROJECT_DIR": hook.reach.project_dir, "CLAUDE_PLUGIN_ROOT": hook.reach.plugin_root}
+    words = (handler.command, *(handler.args or ()))
+    for name, value in known.items():
+        if value:
+            words = tuple(re.sub(rf"\$\{{{name}\}}|\${name}\b", value, word).replace('"', "") for word in words)
+    return words
+
+
+def _manifests(subject: Subject) -> Iterator[Finding]:
+    """HK109: a manifest that names the file which is loaded anyway."""
+    for document in subject.documents:
+        named = document.value.get("hooks") if document.role is Role.MANIFEST else None
+        for item in named if isinstance(named, list) else [named]:
+            if isinstance(item, str) and os.path.normpath(item) == os.path.join("hooks", "hooks.json"):
+                what = (
+                    "hooks/hooks.json is loaded anyway; named again, it makes Claude Code fail to load "
+                    "the plugin's hooks "
+                    "(`Duplicate hooks file`). Hookwright counts it once."
+                )
+                fix = remove_member(document, ("hooks",)) if isinstance(named, str) else ()
+                yield finding("HK109", document.place(("hooks",)), what, "A manifest without `hooks`.", fix=fix)
+
+
+def _disabled(subject: Subject) -> Iterator[Finding]:
+    """HK110: the switch that turns everything off."""
+    declared = [document.declared for document in subject.documents if document.declared is not None]
+    switch = merge(declared).disable_all_hooks
+    if switch is None or not switch.on:
+        return
+    document = next((item for item in subject.documents if item.path == switch.source.path), None)
+    if document is not None:
+        kept = "No hook runs" if document.scope is Scope.MANAGED else "Only managed hooks run"
+        what = f"{kept}: the effective `disableAllHooks` is the one in this file."
+        yield finding("HK110", document.place(("disableAllHooks",)), what, '"disableAllHooks": false, or no such key.')
+
+
+def _shadowed(subject: Subject) -> Iterator[Finding]:
+    """HK112: hooks of a directory above, which a session that starts here does not load."""
+    for project in subject.projects:
+        here = os.path.realpath(project)
+        own = os.path.isfile(os.path.join(here, ".claude", "settings.json"))
+        for above in _upward(here):
+            path = os.path.join(above, ".claude", "settings.json")
+            count = _count_hooks(path)
+            if not count or any(
+                document.path == path and document.scope is Scope.USER for document in subject.documents
+            ):
+                continue
+            does = "Hookwright neither, because this directory has settings of its own" if own else "Hookwright does (D7)"
+            what = f"{count} hooks of {above} are not loaded by a Claude Code session that starts in {here}; {does}."
+            at = Position(os.path.join(here, ".claude", "settings.json") if own else path)
+            yield finding("HK112", at, what, f"Start sessions in {above}, or repeat the hooks that matter here.")
+
+
+def _upward(directory: str) -> Iterator[str]:
+    """List the directories above, up to the repository's root; none outside of a repository."""
+    found: list[str] = []
+    while not os.path.lexists(os.path.join(directory, ".git")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return
+        directory = parent
+        found.append(directory)
+    yield from found
+
+
+def _count_hooks(path: str) -> int:
+    tree, _ = read_tree(path, Source(Scope.PROJECT, path))
+    groups = parse_hooks(tree, Source(Scope.PROJECT, path)).groups if tree is not None else ()
+    return sum(len(group.handlers) for group in groups)

@@ -1,0 +1,143 @@
+"""HK304: scripts that their interpreter cannot read. Parsers find them; the interpreter's own check confirms."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+from hookwright.lint.found import finding
+from hookwright.lint.guards import REFUSING
+from hookwright.lint.launch import Script
+from hookwright.lint.model import Finding, Position
+from hookwright.lint.programs import javascript, python, shell
+from hookwright.lint.programs.ir import Language, Program
+from hookwright.lint.subject import Hook, Subject
+
+_MARKER = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+_SECONDS = 10
+_PARSE_PYTHON = "import ast, sys; ast.parse(sys.stdin.buffer.read())"
+
+
+def check_syntax(subject: Subject) -> Iterator[Finding]:
+    """Look at every script once."""
+    seen: set[str] = set()
+    for hook in subject.commands:
+        for script in hook.launch.scripts:
+            if script.program is not None and script.path not in seen:
+                seen.add(script.path)
+                yield from _script(hook, script, script.program)
+
+
+def _script(hook: Hook, script: Script, program: Program) -> Iterator[Finding]:
+    marker = next((match for match in _MARKER.finditer(program.text) if match[0].startswith("<")), None)
+    if marker is not None and ">>>>>>> " in program.text:
+        line = program.text.count("\n", 0, marker.start()) + 1
+        yield _found(hook, script, program, line, "a merge conflict is not resolved")
+        return
+    broken = _broken(program, script, hook.options.env)
+    if broken is not None:
+        yield _found(hook, script, program, *broken)
+
+
+def _found(hook: Hook, script: Script, program: Program, line: int, problem: str) -> Finding:
+    if program.language is Language.SHELL:
+        effect = "A shell exits 2 on a syntax error"
+        effect += ", and 2 means *block*: everything that matches is refused." if _refuses(hook) else "."
+    else:
+        effect = f"{program.language.value} exits 1, a non-blocking error: the hook is silently off."
+    what = f"{problem[:1].upper()}{problem[1:]}. {effect}"
+    return finding(
+        "HK304",
+        Position(script.path, line),
+        what,
+        f"A script that passes `{_checker(program)} {os.path.basename(script.path)}`.",
+    )
+
+
+def _refuses(hook: Hook) -> bool:
+    return hook.rules.exit_2 in REFUSING
+
+
+def _checker(program: Program) -> str:
+    return {Language.SHELL: "bash -n", Language.PYTHON: "python3 -m py_compile", Language.JAVASCRIPT: "node --check"}[
+        program.language
+    ]
+
+
+def _broken(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+    """Give line and problem of a text that does not parse."""
+    match program.language:
+        case Language.PYTHON:
+            return _python(program, script, env)
+        case Language.SHELL:
+            return _confirmed_shell(program, script, env) if shell.parse(program.text).has_error else None
+        case Language.JAVASCRIPT:
+            return _confirmed_node(script, env) if javascript.parse(program.text).has_error else None
+
+
+def _python(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+    try:
+        python.parse(program.text)
+    except SyntaxError as error:
+        # The hook's own interpreter may be newer than ours and know more.
+        if _accepts(script.interpreter or "python3", ["-I", "-c", _PARSE_PYTHON], program.text, env):
+            return None
+        return error.lineno or 1, f"{error.msg}"
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
+def _accepts(name: str, arguments: list[str], text: str, env: Mapping[str, str]) -> bool:
+    path = shutil.which(name, path=env.get("PATH", os.defpath))
+    if path is None or os.path.realpath(path) == os.path.realpath(sys.executable):
+        return False
+    return _run([path, *arguments], text, env).returncode == 0
+
+
+def _run(command: list[str], text: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Let an interpreter parse a text; none of these calls runs a line of it."""
+    clean = {key: env[key] for key in ("PATH", "HOME", "LANG") if key in env}
+    try:
+        return subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+            env=clean,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+
+def _confirmed_shell(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+    name = script.interpreter if script.interpreter in ("sh", "dash", "zsh") else "bash"
+    if not script.interpreter and (script.shebang or "").rstrip("/").endswith(("/sh", "/dash", " dash", " sh")):
+        name = "sh"
+    path = shutil.which(name, path=env.get("PATH", os.defpath))
+    if path is None:
+        return None
+    done = _run([path, "-n"], program.text, env)
+    if done.returncode == 0:
+        return None
+    match = re.search(r"(?:line )?(\d+): (.*)", done.stderr)
+    return (int(match[1]), match[2].strip()) if match else (1, "a syntax error")
+
+
+def _confirmed_node(script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+    path = shutil.which("node", path=env.get("PATH", os.defpath))
+    if path is None or not script.path.endswith((".js", ".mjs", ".cjs")):
+        return None
+    done = _run([path, "--check", script.path], "", env)
+    if done.returncode == 0:
+        return None
+    line = re.search(rf"{re.escape(os.path.basename(script.path))}:(\d+)", done.stderr)
+    problem = re.search(r"SyntaxError: .*", done.stderr)
+    return int(line[1]) if line else 1, problem[0] if problem else "a syntax error"

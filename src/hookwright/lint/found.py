@@ -1,0 +1,14 @@
+"""Make findings."""
+
+from __future__ import annotations
+
+from hookwright.diagnostics import Severity
+from hookwright.lint.catalogue import RULES
+from hookwright.lint.model import Finding, Fix, Position
+
+
+def finding(
+    rule: str, at: Position, what: str, write: str, *, severity: Severity | None = None, fix: Fix = ()
+) -> Finding:
+    """Make a finding of a rule, as serious as the rule unless it is said otherwise."""
+    return Finding(rule, at, what, write, severity if severity is not None else RULES[rule].severity, fix)

@@ -1,0 +1,215 @@
+"""What a hook decides: the answers that it prints, and the places where it refuses or approves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from hookwright.events import Exit2
+from hookwright.handlers import CommandHandler
+from hookwright.lint.programs.blocks import Point, points
+from hookwright.lint.programs.ir import (
+    Call,
+    How,
+    Inner,
+    Kind,
+    Leave,
+    Object,
+    Program,
+    Say,
+    Stmt,
+    Stream,
+    Test,
+    Text,
+    Value,
+)
+from hookwright.lint.programs.template import NotJson, Several, looks_like_object, read_template
+from hookwright.lint.subject import Hook, Subject
+
+#: Events on which exit 2 refuses something.
+REFUSING = frozenset({Exit2.DENY, Exit2.BLOCK, Exit2.STOP})
+
+_REFUSAL = re.compile(
+    r"\b(?:block(?:ed|ing)|den(?:y|ied|ying)|refus(?:e|ed|ing)|forbid(?:den)?|not allowed|disallowed|reject(?:ed|ing)?"
+    r"|prohibited|protected|dangerous|unsafe|not permitted|must not|is off[- ]limits)\b",
+    re.IGNORECASE,
+)
+_DANGER = re.compile(
+    r"\brm\b|sudo|--force|push.*-f\b|git push|reset\W+--hard|drop\W+table|\.env\b|secret|mkfs|chmod\W+777|--no-verify"
+    r"|id_rsa|credential|password|\bdd\b.*of=|kubectl\W+delete|terraform\W+destroy",
+    re.IGNORECASE,
+)
+_ASKS = frozenset({Kind.CONTAINS, Kind.REGEX, Kind.GLOB, Kind.PREFIX, Kind.EQUALS, Kind.SUFFIX})
+
+
+class Answer(msgspec.Struct, frozen=True, eq=False):
+    """A JSON object, or what is meant to be one, on stdout."""
+
+    point: Point
+    value: Value | NotJson | Several
+
+    @property
+    def object(self) -> Object | None:
+        """Give the object when it could be read."""
+        return self.value if isinstance(self.value, Object) else None
+
+    @property
+    def specific(self) -> Object | None:
+        """Give `hookSpecificOutput` when it could be read."""
+        found = self.object.items.get("hookSpecificOutput") if self.object is not None else None
+        return found if isinstance(found, Object) else None
+
+
+class Refusal(msgspec.Struct, frozen=True, eq=False):
+    """A place where a program refuses."""
+
+    point: Point
+    by_exit: bool
+    answer: Answer | None = None
+
+
+@lru_cache(maxsize=1024)
+def all_points(program: Program) -> tuple[Point, ...]:
+    """List all statements of a program once."""
+    return tuple(points(program.body))
+
+
+@lru_cache(maxsize=1024)
+def answers(program: Program) -> tuple[Answer, ...]:
+    """List the JSON objects that a program prints."""
+    found = []
+    for point in all_points(program):
+        stmt = point.stmt
+        if isinstance(stmt, Say) and stmt.stream is Stream.OUT and looks_like_object(stmt.text):
+            found.append(Answer(point, read_template(stmt.text)))
+    return tuple(found)
+
+
+def constant(value: Value) -> str | None:
+    """Give a text of a template when all of it is known."""
+    return value.constant if isinstance(value, Text) else None
+
+
+def decision(answer: Answer) -> str:
+    """Name what an answer decides: deny, allow, ask, defer, block, approve, stop, or nothing."""
+    if answer.object is None:
+        return ""
+    specific = answer.specific.items if answer.specific is not None else {}
+    request = specific.get("decision")
+    behavior = constant(request.items.get("behavior")) if isinstance(request, Object) else None
+    said = constant(specific.get("permissionDecision")) or behavior or constant(answer.object.items.get("decision"))
+    if said is not None:
+        return said
+    return "stop" if answer.object.items.get("continue") is False else ""
+
+
+def propagates(program: Program, point: Point) -> bool:
+    """Tell whether leaving at a point ends the hook with that status, not only an inner shell or child."""
+    return all(_reaches(program, outer) for outer in point.within)
+
+
+def _reaches(program: Program, outer: Point) -> bool:
+    stmt = outer.stmt
+    if getattr(stmt, "checked", False) or getattr(stmt, "inner", None) is Inner.BACKGROUND:
+        return False
+    return program.errexit or not any(map(decides_status, outer.after))
+
+
+def decides_status(stmt: Stmt) -> bool:
+    """Tell whether a statement that follows gives the program another status."""
+    return not (isinstance(stmt, Leave) and (stmt.code is None or stmt.how is How.RETURN))
+
+
+def exits(program: Program) -> Iterator[tuple[Point, Leave]]:
+    """List the places where a program ends by a known or unknown status, and the hook with it."""
+    for point in all_points(program):
+        if isinstance(point.stmt, Leave) and point.stmt.how is not How.RETURN and propagates(program, point):
+            yield point, point.stmt
+
+
+@lru_cache(maxsize=1024)
+def program_refusals(program: Program) -> tuple[Refusal, ...]:
+    """List where a program refuses: exit 2, or an answer that denies, blocks or stops."""
+    found = [Refusal(point, True) for point, leave in exits(program) if leave.code == 2]
+    refusing = [answer for answer in answers(program) if decision(answer) in ("deny", "block", "stop")]
+    return (*found, *(Refusal(answer.point, False, answer) for answer in refusing))
+
+
+def refusals(hook: Hook) -> list[tuple[Program, Refusal]]:
+    """List where a hook refuses, in any program whose status or output is the hook's."""
+    return [(program, refusal) for program in hook.launch.deciding for refusal in program_refusals(program)]
+
+
+def is_guard(hook: Hook) -> bool:
+    """Tell whether a hook can refuse something on its event."""
+    if hook.rules.exit_2 not in REFUSING:
+        return False
+    return any(_counts(hook, refusal) for _, refusal in refusals(hook))
+
+
+def _counts(hook: Hook, refusal: Refusal) -> bool:
+    said = decision(refusal.answer) if refusal.answer is not None else ""
+    return refusal.by_exit or (said in ("deny", "block")) or (said == "stop" and hook.rules.stops)
+
+
+def guards(subject: Subject) -> list[Hook]:
+    """List the command hooks that can refuse something."""
+    return [hook for hook in subject.commands if is_guard(hook)]
+
+
+def tool_guards(subject: Subject) -> list[Hook]:
+    """List the guards over tool calls."""
+    return [hook for hook in guards(subject) if hook.rules.permission]
+
+
+def waits(hook: Hook) -> bool:
+    """Tell whether the event waits for the hook's answer."""
+    return not (isinstance(hook.handler, CommandHandler) and hook.handler.background)
+
+
+# ── intent ──────────────────────────────────────────────────────────────────
+
+
+def means_no(point: Point) -> str | None:
+    """Give the words of refusal that are printed right before a point, or None."""
+    for stmt in point.near:
+        spoken = isinstance(stmt, Say) and stmt.stream is not Stream.AWAY and not looks_like_object(stmt.text)
+        if spoken and isinstance(stmt, Say) and _REFUSAL.search(stmt.text.known):
+            return stmt.text.known.strip()
+    return None
+
+
+def refuses(words: str) -> bool:
+    """Tell whether a text is one of refusal."""
+    return bool(_REFUSAL.search(words))
+
+
+def dangerous_test(point: Point) -> Test | None:
+    """Give the test for something dangerous in the event that leads to a point, or None."""
+    for condition in point.under:
+        if condition.arm is None:
+            continue
+        for atom, against in condition.arm.test.atoms():
+            if not against and atom.kind in _ASKS and about_content(atom) and any(map(_DANGER.search, atom.patterns)):
+                return atom
+    return None
+
+
+def about_content(test: Test) -> bool:
+    """Tell whether a test looks at what the event is about: the tool's input or the prompt."""
+    return any(origin.startswith(("event.tool_input", "event.prompt")) or origin == "event" for origin in test.origins)
+
+
+def answered(point: Point) -> bool:
+    """Tell whether a decision was printed before; JSON counts at every status."""
+    return any(looks_like_object(said.text) for said in point.said if said.stream is Stream.OUT)
+
+
+def calls_of(program: Program) -> Iterator[tuple[Point, Call]]:
+    """List what a program starts."""
+    for point in all_points(program):
+        if isinstance(point.stmt, Call):
+            yield point, point.stmt

@@ -1,0 +1,208 @@
+"""What rules look at: documents, the hooks that they declare, and the programs that those run."""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from hookwright.config.jsonfile import Broken, Fault, Path, Tree, shown_pointer
+from hookwright.config.parse import Found
+from hookwright.config.scripts import Reach
+from hookwright.config.settings import Declared
+from hookwright.events import CATALOGUE, EventRules
+from hookwright.handlers import CommandHandler, Handler, MatcherGroup
+from hookwright.lint.launch import Launch, launch
+from hookwright.lint.model import Position
+from hookwright.lint.programs.ir import Place, Program
+from hookwright.lint.targets import Target
+from hookwright.matchers import Matcher, compile_matcher
+from hookwright.sources import Plugin, Scope, Source
+
+
+class Role(enum.Enum):
+    """What a document is."""
+
+    SETTINGS = "settings file"
+    PLUGIN_HOOKS = "hooks file of a plugin"
+    MANIFEST = "manifest of a plugin"
+    COMPONENT = "skill or agent"
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person asks for beside paths."""
+
+    env: Mapping[str, str]
+    target: Target = Target()
+
+
+class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One configuration file with its text."""
+
+    path: str
+    text: str
+    role: Role
+    origin: Source
+    parsed: Tree | Broken
+    #: Where its hooks object stands.
+    at: Path
+    found: Found
+    reach: Reach
+    declared: Declared | None = None
+    #: Faults of a YAML head, which has no columns.
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def tree(self) -> Tree | None:
+        """Give the value, or None when the text is broken."""
+        return self.parsed if isinstance(self.parsed, Tree) else None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """Give the top object; empty when there is none."""
+        tree = self.tree
+        return tree.value if tree is not None and isinstance(tree.value, dict) else {}
+
+    @property
+    def scope(self) -> Scope:
+        """Tell whose file it is."""
+        return self.origin.scope
+
+    @property
+    def committed(self) -> bool:
+        """Tell whether the file is shared with others: project settings, plugins, their skills and agents."""
+        return self.scope in (Scope.PROJECT, Scope.PLUGIN) or (
+            self.scope is Scope.COMPONENT and self.origin.from_project
+        )
+
+    def offsets(self, path: Path) -> tuple[int, int] | None:
+        """Give the offsets of a key and of its value; None for YAML and for what is not there."""
+        tree = self.tree
+        if tree is None or self.role is Role.COMPONENT:
+            return None
+        spot = tree.spots
+        offset = spot if isinstance(spot, int) else spot[0]
+        for step in path:
+            if isinstance(spot, int) or step not in spot[1]:
+                return None
+            offset, spot = spot[1][step]
+        return offset, spot if isinstance(spot, int) else spot[0]
+
+    def place(self, path: Path) -> Position:
+        """Tell where a key or an element stands."""
+        tree = self.tree
+        if tree is None:
+            return Position(self.path)
+        spot = tree.spots
+        offset = spot if isinstance(spot, int) else spot[0]
+        for step in path:
+            if isinstance(spot, int) or step not in spot[1]:
+                break
+            offset, spot = spot[1][step]
+        line = bisect_right(tree.starts, offset)
+        column = 1 if self.role is Role.COMPONENT else offset - tree.starts[line - 1] + 1
+        return Position(self.path, line, column, shown_pointer(path))
+
+
+class Hook(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One handler where it is declared."""
+
+    document: Document
+    group: MatcherGroup
+    handler: Handler
+    group_at: Path
+    at: Path
+    entry: Mapping[str, Any]
+    options: Options
+
+    @property
+    def event(self) -> str:
+        """Name the event that it runs on."""
+        return self.group.event
+
+    @property
+    def rules(self) -> EventRules:
+        """Tell what the event allows."""
+        return CATALOGUE[self.event].rules
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """Compile the matcher as the engine does."""
+        rules = self.rules
+        return compile_matcher(self.group.matcher if rules.target is not None else None, narrow=rules.narrow)
+
+    @property
+    def command(self) -> CommandHandler | None:
+        """Give the handler if it runs a command."""
+        return self.handler if isinstance(self.handler, CommandHandler) else None
+
+    @property
+    def plugin(self) -> Plugin | None:
+        """Give the plugin that it came with."""
+        return self.handler.source.plugin
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Tell where the words of its command may start from."""
+        plugin = self.plugin
+        reach = self.document.reach
+        return msgspec.structs.replace(reach, plugin_root=plugin.root) if plugin is not None else reach
+
+    @cached_property
+    def launch(self) -> Launch:
+        """Read what the command starts."""
+        return launch(self.handler, self.reach) if self.command is not None else Launch()
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """List the programs that can be read: the command's own text, then its scripts."""
+        return self.launch.programs
+
+    def place(self, *steps: str | int) -> Position:
+        """Tell where a key of the handler stands, or the handler itself."""
+        return self.document.place((*self.at, *steps))
+
+    def matcher_place(self) -> Position:
+        """Tell where its matcher stands, or the group."""
+        return self.document.place((*self.group_at, "matcher"))
+
+    def position(self, program: Program, place: Place) -> Position:
+        """Tell where a place of one of its programs stands; in the command's own text it is the command."""
+        if program.path:
+            return Position(program.path, place.line, place.column)
+        return self.place("command")
+
+
+class Subject(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """Everything that one call of `check` looks at."""
+
+    documents: tuple[Document, ...]
+    hooks: tuple[Hook, ...]
+    options: Options
+    #: Directories that were asked about as projects.
+    projects: tuple[str, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
+    #: What the trust store says: place of a handler -> what changed.
+    changed: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    @cached_property
+    def commands(self) -> tuple[Hook, ...]:
+        """List the hooks that run commands."""
+        return tuple(hook for hook in self.hooks if hook.command is not None)
+
+    def programs(self) -> Iterable[tuple[Hook, Program]]:
+        """List every program with the hook that runs it."""
+        return ((hook, program) for hook in self.commands for program in hook.programs)
+
+    @cached_property
+    def events_of(self) -> Mapping[str, frozenset[str]]:
+        """Tell for each script on which events it runs."""
+        found: dict[str, set[str]] = {}
+        for hook, program in self.programs():
+            if program.path:
+                found.setdefault(program.path, set()).add(hook.event)
+        return {path: frozenset(events) for path, events in found.items()}

@@ -1,0 +1,207 @@
+"""Versions of Claude Code and other agents that a file may be meant for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from hookwright.errors import ConfigError
+
+Version = tuple[int, int, int]
+
+#: The first version that knows an event; events that are not listed are older than 2.0.43.
+EVENT_SINCE: Mapping[str, Version] = {
+    "SubagentStart": (2, 0, 43),
+    "PermissionRequest": (2, 0, 45),
+    "Setup": (2, 1, 10),
+    "TaskCompleted": (2, 1, 33),
+    "TeammateIdle": (2, 1, 33),
+    "ConfigChange": (2, 1, 49),
+    "WorktreeCreate": (2, 1, 50),
+    "WorktreeRemove": (2, 1, 50),
+    "InstructionsLoaded": (2, 1, 69),
+    "Elicitation": (2, 1, 76),
+    "ElicitationResult": (2, 1, 76),
+    "PostCompact": (2, 1, 76),
+    "StopFailure": (2, 1, 78),
+    "CwdChanged": (2, 1, 83),
+    "FileChanged": (2, 1, 83),
+    "TaskCreated": (2, 1, 84),
+    "PermissionDenied": (2, 1, 89),
+    "MessageDisplay": (2, 1, 152),
+    "DirectoryAdded": (2, 1, 219),
+    "PreModelSwitch": (2, 1, 251),
+    "PostModelSwitch": (2, 1, 251),
+}
+#: The first version that knows a key of a handler.
+KEY_SINCE: Mapping[str, Version] = {
+    "if": (2, 1, 85),
+    "args": (2, 1, 139),
+    "continueOnBlock": (2, 1, 139),
+    "onFailure": (2, 1, 295),
+}
+#: The first version that knows a type of handler.
+TYPE_SINCE: Mapping[str, Version] = {"http": (2, 1, 63), "mcp_tool": (2, 1, 118)}
+#: From here on an unknown event no longer makes the whole file be skipped.
+EVENTS_TOLERATED: Version = (2, 1, 101)
+COMMA_LISTS: Version = (2, 1, 191)
+
+
+class Host(msgspec.Struct, frozen=True):
+    """Another agent, as far as it differs from Claude Code."""
+
+    name: str
+    #: What it calls the events that it has; events that are not listed do not exist there.
+    events: Mapping[str, str]
+    #: What it calls the tools, where the name differs.
+    tools: Mapping[str, str]
+    #: Handler types that it runs.
+    types: frozenset[str]
+    #: Keys that it reads and does nothing with.
+    ignored: frozenset[str]
+    milliseconds: bool = False
+    #: It sets `CLAUDE_PROJECT_DIR`.
+    project_variable: bool = False
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+_CORE = ("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+_SUBAGENTS = ("SubagentStart", "SubagentStop")
+_COMMON_IGNORED = frozenset({"if", "once", "args", "asyncRewake", "onFailure"})
+
+HOSTS: Mapping[str, Host] = {
+    host.name: host
+    for host in (
+        Host(
+            "codex",
+            _same(*_CORE, *_SUBAGENTS, "PermissionRequest", "PreCompact", "PostCompact"),
+            {"Bash": "exec_command", "Edit": "apply_patch", "Write": "apply_patch"},
+            frozenset({"command", "mcp_tool"}),
+            _COMMON_IGNORED,
+        ),
+        Host(
+            "gemini",
+            {
+                **_same("SessionStart", "SessionEnd", "Notification"),
+                "UserPromptSubmit": "BeforeAgent",
+                "PreToolUse": "BeforeTool",
+                "PostToolUse": "AfterTool",
+                "Stop": "AfterAgent",
+                "PreCompact": "PreCompress",
+            },
+            {
+                "Bash": "run_shell_command",
+                "Read": "read_file",
+                "Write": "write_file",
+                "Edit": "replace",
+                "Glob": "glob",
+                "Grep": "search_file_content",
+                "WebFetch": "web_fetch",
+                "WebSearch": "google_web_search",
+            },
+            frozenset({"command"}),
+            _COMMON_IGNORED | {"async"},
+            milliseconds=True,
+        ),
+        Host(
+            "qwen",
+            _same(
+                *_CORE,
+                *_SUBAGENTS,
+                "UserPromptExpansion",
+                "PermissionRequest",
+                "PermissionDenied",
+                "PostToolUseFailure",
+                "PostToolBatch",
+                "Notification",
+                "MessageDisplay",
+                "StopFailure",
+                "InstructionsLoaded",
+                "PreCompact",
+                "PostCompact",
+            ),
+            {},
+            frozenset({"command", "http", "prompt"}),
+            _COMMON_IGNORED,
+            milliseconds=True,
+        ),
+        Host(
+            "cursor",
+            {
+                "SessionStart": "sessionStart",
+                "SessionEnd": "sessionEnd",
+                "UserPromptSubmit": "beforeSubmitPrompt",
+                "PreToolUse": "beforeShellExecution",
+                "PostToolUse": "afterFileEdit",
+                "PreCompact": "preCompact",
+                "Stop": "stop",
+                "SubagentStop": "subagentStop",
+            },
+            {},
+            frozenset({"command", "prompt"}),
+            _COMMON_IGNORED | {"async"},
+        ),
+        Host(
+            "copilot",
+            {
+                "SessionStart": "sessionStart",
+                "SessionEnd": "sessionEnd",
+                "UserPromptSubmit": "userPromptSubmitted",
+                "PreToolUse": "preToolUse",
+                "PostToolUse": "postToolUse",
+                "Notification": "notification",
+                "PreCompact": "preCompact",
+                "Stop": "agentStop",
+                "SubagentStop": "subagentStop",
+            },
+            {},
+            frozenset({"command", "http"}),
+            _COMMON_IGNORED | {"async"},
+        ),
+        Host(
+            "openhands",
+            _same(*_CORE),
+            {"Bash": "terminal", "Edit": "file_editor", "Write": "file_editor", "Read": "file_editor"},
+            frozenset({"command", "prompt", "agent"}),
+            _COMMON_IGNORED,
+        ),
+    )
+}
+WINDOWS = "windows"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What a file is meant for."""
+
+    version: Version | None = None
+    hosts: tuple[Host, ...] = ()
+    windows: bool = False
+
+
+def read_target(words: str) -> Target:
+    """Read `2.1.200`, `codex`, `windows`, or several of them with commas."""
+    version: Version | None = None
+    hosts: list[Host] = []
+    windows = False
+    for word in filter(None, (part.strip().lower() for part in words.split(","))):
+        if re.fullmatch(r"\d+\.\d+(\.\d+)?", word):
+            major, minor, *patch = map(int, word.split("."))
+            version = (major, minor, patch[0] if patch else 0)
+        elif word == WINDOWS:
+            windows = True
+        elif word in HOSTS:
+            hosts.append(HOSTS[word])
+        else:
+            known = ", ".join((*HOSTS, WINDOWS))
+            raise ConfigError(f"--target {word}: write a version such as 2.1.200, or one of {known}.")
+    return Target(version, tuple(hosts), windows)
+
+
+def dotted(version: Version) -> str:
+    """Write a version."""
+    return ".".join(map(str, version))

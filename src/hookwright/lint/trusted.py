@@ -1,0 +1,58 @@
+"""What the trust store says about the hooks of a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from hookwright.config import Changed, Loaded, Trusted, TrustStore, load_hooks
+from hookwright.config.locations import Surroundings, state_dir
+from hookwright.config.trust import TrustPolicy
+from hookwright.errors import TrustError
+from hookwright.lint.subject import Hook
+
+
+def _key(path: str, pointer: str, cwd: str) -> str:
+    return f"{os.path.join(cwd, path)} {pointer}"
+
+
+def _load(project: str, around: Surroundings) -> Loaded | None:
+    """Load a project for its trust alone; None when nobody ever trusted anything in it."""
+    store = TrustStore(os.path.join(state_dir(around), "trust.json"))
+    try:
+        known = store.decisions(os.path.realpath(project))
+    except TrustError:
+        return None
+    if not known:
+        return None
+    return load_hooks(project, env=around.env, home=around.home, cwd=around.cwd, trust=TrustPolicy.STORED)
+
+
+def changed_since(projects: Iterable[str], around: Surroundings) -> dict[str, str]:
+    """Tell which handlers are no longer what was trusted: file and pointer -> what changed."""
+    found: dict[str, str] = {}
+    for project in projects:
+        loaded = _load(project, around)
+        for item, state in loaded.gate.items() if loaded is not None else ():
+            if isinstance(state, Changed) and item.event:
+                same = item.entry == state.previous.entry
+                what = "Its script changed after it was trusted" if same else "Its entry changed after it was trusted"
+                found[_key(item.source.path, item.source.pointer, around.cwd)] = what
+    return found
+
+
+def is_trusted(projects: Iterable[str], around: Surroundings) -> Callable[[Hook], bool]:
+    """Make the test whether a hook may be run: it is the user's own, or the user trusted it as it is."""
+    accepted: set[str] = set()
+    for project in projects:
+        loaded = _load(project, around)
+        for item, state in loaded.gate.items() if loaded is not None else ():
+            if isinstance(state, Trusted):
+                accepted.add(_key(item.source.path, item.source.pointer, around.cwd))
+
+    def test(hook: Hook) -> bool:
+        if not hook.document.origin.from_project and hook.document.scope.value != "plugin":
+            return True
+        return _key(hook.document.path, hook.place().pointer, around.cwd) in accepted
+
+    return test

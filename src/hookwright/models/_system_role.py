@@ -1,0 +1,87 @@
+"""System messages inside a conversation: each API takes them in its own place."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from hookwright.model import Message
+
+
+class SystemRole(enum.Enum):
+    """Where an API takes a message with the role `system`."""
+
+    ANYWHERE = "anywhere"
+    AFTER_USER = "after a user message, before an assistant message or at the end"
+    NOWHERE = "nowhere"
+
+
+def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list[dict[str, Any]]:
+    """Keep system messages where the API takes them and turn the others into reminders.
+
+    Law: no text is lost and the order of texts stays; neighbouring system messages become one, joined by a blank
+    line. A reminder is a text block `<system-reminder>…</system-reminder>` on a user message: on the one before it,
+    else at the front of the one after it (behind its tool results, which must come first), else on one of its own.
+    """
+    turns = _merged(messages)
+    placed: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for index, turn in enumerate(turns):
+        if turn["role"] != "system":
+            placed.append(_led_by(waiting, turn) if waiting else turn)
+            waiting = []
+        elif _stays(turns, index, role):
+            placed.append(turn)
+        elif placed and placed[-1]["role"] == "user":
+            placed[-1] = {**placed[-1], "content": [*blocks(placed[-1]), _reminder(turn)]}
+        elif index + 1 < len(turns) and turns[index + 1]["role"] == "user":
+            waiting.append(_reminder(turn))
+        else:
+            placed.append({"role": "user", "content": [_reminder(turn)]})
+    return placed
+
+
+def blocks(message: Message) -> list[dict[str, Any]]:
+    """Give a message's content as blocks, whichever way it was written."""
+    content = message["content"]
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [dict(block) for block in content]
+
+
+def plain_text(message: Message) -> str:
+    """Join the text of a message, without its other blocks."""
+    return "\n\n".join(block["text"] for block in blocks(message) if block["type"] == "text")
+
+
+def _merged(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] != "system":
+            turns.append({"role": message["role"], "content": message["content"]})
+            continue
+        text = plain_text(message)
+        if text and turns and turns[-1]["role"] == "system":
+            turns[-1] = {"role": "system", "content": f"{turns[-1]['content']}\n\n{text}"}
+        elif text:
+            turns.append({"role": "system", "content": text})
+    return turns
+
+
+def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:
+    if role is not SystemRole.AFTER_USER:
+        return role is SystemRole.ANYWHERE
+    follows_user = index > 0 and turns[index - 1]["role"] == "user"
+    ends_turn = index + 1 == len(turns) or turns[index + 1]["role"] == "assistant"
+    return follows_user and ends_turn
+
+
+def _led_by(reminders: list[dict[str, Any]], turn: Message) -> dict[str, Any]:
+    content = blocks(turn)
+    first = next((i for i, block in enumerate(content) if block["type"] != "tool_result"), len(content))
+    return {"role": "user", "content": [*content[:first], *reminders, *content[first:]]}
+
+
+def _reminder(turn: Message) -> dict[str, Any]:
+    return {"type": "text", "text": f"<system-reminder>\n{turn['content']}\n</system-reminder>"}

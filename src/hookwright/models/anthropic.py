@@ -1,0 +1,221 @@
+"""The Messages API, by the official SDK."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hookwright.errors import MissingExtra, ModelError
+from hookwright.model import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
+from hookwright.models._limits import api_timeout
+from hookwright.models._per_loop import PerLoop
+from hookwright.models._system_role import SystemRole, place_system_messages
+from hookwright.target import canonical_model
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+DEFAULT_URL = "https://api.anthropic.com"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+#: The short names that settings files use.
+ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5"}
+
+
+class Abilities(msgspec.Struct, frozen=True):
+    """What differs between the models of this API."""
+
+    system_role: SystemRole
+    #: The body keys that turn thinking off, or as low as the model goes.
+    without_thinking: Mapping[str, Any]
+
+
+_VERSION = re.compile(r"claude-(?:(?P<line>[a-z]+)-)?(?P<major>\d)(?:[-.](?P<minor>\d{1,2}))?(?![\d])")
+_DISABLED = {"thinking": {"type": "disabled"}}
+
+
+def abilities(name: str) -> Abilities:
+    """Tell by its name what a model takes; an unknown one gets what every model takes."""
+    found = _VERSION.match(canonical_model(name))
+    if found is None:
+        return Abilities(SystemRole.NOWHERE, {})
+    version = (int(found["major"]), int(found["minor"] or 0))
+    # Names with a provider's prefix belong to other clouds, which do not take system messages at all.
+    takes_system = name.startswith("claude-") and version >= (4, 8)
+    role = SystemRole.AFTER_USER if takes_system else SystemRole.NOWHERE
+    if found["line"] in ("fable", "mythos") or (found["line"] == "opus" and version >= (5, 5)):
+        return Abilities(role, {"output_config": {"effort": "low"}})
+    if found["line"] == "sonnet" and version >= (5, 5):
+        return Abilities(role, {"thinking": {"type": "between_tools"}})
+    return Abilities(role, _DISABLED if version >= (4, 0) else {})
+
+
+def request_body(request: Request, name: str) -> dict[str, Any]:
+    """Lay a request out for the Messages API, without what forces JSON."""
+    can = abilities(name)
+    body: dict[str, Any] = {
+        "model": name,
+        "max_tokens": request.max_tokens,
+        "messages": place_system_messages(request.messages, can.system_role),
+    }
+    if request.system:
+        body["system"] = request.system
+    if request.tools:
+        body["tools"] = [msgspec.structs.asdict(tool) for tool in request.tools]
+    if not request.thinking:
+        body.update(can.without_thinking)
+    if request.purpose != "conversation":
+        body["extra_headers"] = {"x-hookwright-purpose": request.purpose}
+    return body
+
+
+def with_schema(body: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Have the API hold the answer to a schema."""
+    output = {**body.get("output_config", {}), "format": {"type": "json_schema", "schema": dict(schema)}}
+    return {**body, "output_config": output}
+
+
+def with_prefill(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Begin the answer with `{`, for models without structured output."""
+    return {**body, "messages": [*body["messages"], {"role": "assistant", "content": "{"}]}
+
+
+class AnthropicModel:
+    """Asks the Messages API; `connect` makes the SDK's client, once for each event loop."""
+
+    def __init__(
+        self, connect: Callable[[], AsyncAnthropic], *, main_model: str = DEFAULT_MODEL, small_model: str | None = None
+    ) -> None:
+        self.main_model = ALIASES.get(main_model, main_model)
+        self.small_model = self.main_model if small_model is None else ALIASES.get(small_model, small_model)
+        self._client = PerLoop(connect)
+        self._without_schema: set[str] = set()
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> AnthropicModel:
+        """Read address, key and models from the environment, by the names that Claude Code reads."""
+        key = env.get("ANTHROPIC_API_KEY") or None
+        token = None if key else env.get("ANTHROPIC_AUTH_TOKEN") or None
+        url = env.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
+        retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
+        # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
+        known: dict[str, Any] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
+        if retries.isascii() and retries.isdigit():
+            known["max_retries"] = int(retries)
+
+        def connect() -> AsyncAnthropic:
+            return load().AsyncAnthropic(**known)  # type: ignore[no-any-return]
+
+        main = env.get("ANTHROPIC_MODEL") or DEFAULT_MODEL
+        return cls(connect, main_model=main, small_model=env.get("ANTHROPIC_SMALL_FAST_MODEL") or None)
+
+    async def complete(self, request: Request) -> Response:
+        """Ask and wait for the whole answer."""
+        name = self._name(request)
+        body = request_body(request, name)
+        if request.schema is None:
+            return await self._create(body)
+        if name not in self._without_schema:
+            try:
+                return await self._create(with_schema(body, request.schema))
+            except ApiError as error:
+                if not _refuses_schema(error):
+                    raise
+                self._without_schema.add(name)
+        return _opened(await self._create(with_prefill(body)))
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Ask and give the answer piece by piece; a schema is kept by models with structured output only."""
+        body = request_body(request, self._name(request))
+        if request.schema is not None:
+            body = with_schema(body, request.schema)
+        client = await self._client.get()
+        tool: Any = None
+        with _errors():
+            async with client.messages.stream(**body) as stream:
+                async for event in stream:
+                    if event.type == "text":
+                        yield TextDelta(event.text)
+                    elif event.type == "content_block_start":
+                        tool = event.content_block if event.content_block.type == "tool_use" else None
+                        if tool is not None:
+                            yield ToolUseDelta(tool.id, tool.name)
+                    elif event.type == "input_json" and tool is not None:
+                        yield ToolUseDelta(tool.id, tool.name, event.partial_json)
+                yield _response(await stream.get_final_message())
+
+    async def close(self) -> None:
+        """Close the connections of the running loop."""
+        await self._client.close()
+
+    def _name(self, request: Request) -> str:
+        return self.main_model if request.model is None else ALIASES.get(request.model, request.model)
+
+    async def _create(self, body: Mapping[str, Any]) -> Response:
+        client = await self._client.get()
+        with _errors():
+            return _response(await client.messages.create(**body))
+
+
+def load() -> Any:
+    """Import the SDK, which takes about a second."""
+    try:
+        import anthropic
+    except ImportError:
+        raise MissingExtra("the Messages API", "anthropic") from None
+    return anthropic
+
+
+def _refuses_schema(error: ApiError) -> bool:
+    pattern = r"output_config|output_format|output format|json_schema|structured output"
+    return error.status == 400 and re.search(pattern, str(error), re.IGNORECASE) is not None
+
+
+def _opened(response: Response) -> Response:
+    """Put the prefilled `{` back in front of the text."""
+    return msgspec.structs.replace(response, content=({"type": "text", "text": "{" + response.text},))
+
+
+def _response(message: Any) -> Response:
+    """Read the SDK's message; whatever is missing in it makes the answer unreadable."""
+    # A stream that breaks off and an answer that is no JSON both come through the SDK as half a message or as text.
+    if isinstance(message, str) or getattr(message, "stop_reason", None) is None or message.usage is None:
+        raise ApiError(f"the Messages API sent an answer that cannot be read: {str(message)[:200]}")
+    usage = message.usage
+    return Response(
+        content=tuple(block.to_dict() for block in message.content),
+        stop_reason=message.stop_reason,
+        model=message.model,
+        id=message.id,
+        usage=Usage(
+            usage.input_tokens or 0,
+            usage.output_tokens or 0,
+            usage.cache_creation_input_tokens or 0,
+            usage.cache_read_input_tokens or 0,
+        ),
+    )
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Turn what the SDK raises into an ApiError."""
+    import anthropic
+
+    try:
+        yield
+    except ModelError:
+        raise
+    except anthropic.APIStatusError as error:
+        # An error inside a stream comes with the stream's own status, 200.
+        status = error.status_code if error.status_code >= 400 else None
+        where = "the Messages API failed" if status is None else f"the Messages API answered {status}"
+        kind = error_kind(status, error.error_code or error.type)
+        raise ApiError(f"{where}: {error.api_message or error.message}", kind=kind, status=status) from error
+    except anthropic.APIConnectionError as error:
+        cause = f" ({error.__cause__})" if error.__cause__ is not None else ""
+        raise ApiError(f"the Messages API at {error.request.url.host} cannot be reached: {error}{cause}") from error
+    except Exception as error:  # the SDK fails in many ways on answers that it did not expect
+        raise ApiError(f"the Messages API sent an answer that cannot be read: {error!r}") from error

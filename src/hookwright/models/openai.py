@@ -1,0 +1,302 @@
+"""Chat completions, as OpenAI and many other servers speak them, by the official SDK."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hookwright.errors import MissingExtra, ModelError
+from hookwright.model import (
+    ApiError,
+    Block,
+    Delta,
+    Message,
+    Request,
+    Response,
+    TextDelta,
+    Tool,
+    ToolUseDelta,
+    Usage,
+    error_kind,
+)
+from hookwright.models._limits import api_timeout
+from hookwright.models._per_loop import PerLoop
+from hookwright.models._system_role import SystemRole, blocks, place_system_messages, plain_text
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+DEFAULT_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-6.1-terra"
+
+#: Models that think, with the lowest effort that each takes; all others take no effort at all.
+_EFFORTS = (
+    (re.compile(r"^gpt-5(-mini|-nano)?(-20\d\d.*)?$"), "minimal"),
+    (re.compile(r"^gpt-5\.\d+-(chat|pro|codex)"), None),
+    (re.compile(r"^gpt-(5\.\d|[6-9])"), "none"),
+    (re.compile(r"^o[1-9]"), "low"),
+)
+_STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+
+
+def request_body(request: Request, name: str) -> dict[str, Any]:
+    """Lay a request out for chat completions."""
+    messages = [*_system(request.system), *_chat_messages(request.messages)]
+    effort = next((effort for pattern, effort in _EFFORTS if pattern.match(name)), None)
+    limit = "max_completion_tokens" if re.match(r"gpt-([5-9])|o[1-9]", name) else "max_tokens"
+    body: dict[str, Any] = {"model": name, "messages": messages, limit: request.max_tokens}
+    if request.tools:
+        body["tools"] = [_function(tool) for tool in request.tools]
+    # Newer models take tools on this API only without thinking.
+    if effort is not None and (not request.thinking or (request.tools and effort == "none")):
+        body["reasoning_effort"] = effort
+    if request.schema is not None:
+        body["response_format"] = _response_format(request.schema)
+    if request.purpose != "conversation":
+        body["extra_headers"] = {"x-hookwright-purpose": request.purpose}
+    return body
+
+
+def _system(text: str) -> list[dict[str, Any]]:
+    return [{"role": "system", "content": text}] if text else []
+
+
+def _function(tool: Tool) -> dict[str, Any]:
+    spec = {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
+    return {"type": "function", "function": spec}
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask for strict adherence where the schema allows it: closed, and every property required."""
+    closed = schema.get("additionalProperties") is False
+    strict = closed and set(schema.get("properties", {})) == set(schema.get("required", ()))
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema), "strict": strict}}
+
+
+def _chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Turn block messages into chat messages: tool results become messages of their own, thinking is left out."""
+    out: list[dict[str, Any]] = []
+    for message in place_system_messages(messages, SystemRole.ANYWHERE):
+        if message["role"] == "system":
+            out.append(message)
+        elif message["role"] == "assistant":
+            out.append(_assistant(message))
+        else:
+            out += _user(message)
+    return out
+
+
+def _assistant(message: Message) -> dict[str, Any]:
+    calls = [
+        {
+            "id": block["id"],
+            "type": "function",
+            "function": {"name": block["name"], "arguments": json.dumps(block["input"])},
+        }
+        for block in blocks(message)
+        if block["type"] == "tool_use"
+    ]
+    text = plain_text(message)
+    return (
+        {"role": "assistant", "content": text, "tool_calls": calls} if calls else {"role": "assistant", "content": text}
+    )
+
+
+def _user(message: Message) -> list[dict[str, Any]]:
+    content = blocks(message)
+    results = [
+        {"role": "tool", "tool_call_id": block["tool_use_id"], "content": _result_text(block)}
+        for block in content
+        if block["type"] == "tool_result"
+    ]
+    parts = [_part(block) for block in content if block["type"] != "tool_result"]
+    if not parts:
+        return results
+    only_text = all(part["type"] == "text" for part in parts)
+    said: Any = "\n\n".join(part["text"] for part in parts) if only_text else parts
+    return [*results, {"role": "user", "content": said}]
+
+
+def _result_text(block: Block) -> str:
+    content = block.get("content", "")
+    text = content if isinstance(content, str) else plain_text({"role": "user", "content": content})
+    return f"Error: {text}" if block.get("is_error") else text
+
+
+def _part(block: Block) -> dict[str, Any]:
+    if block["type"] == "text":
+        return {"type": "text", "text": block["text"]}
+    source = block.get("source", {})
+    if block["type"] == "image" and source.get("type") == "base64":
+        url = f"data:{source['media_type']};base64,{source['data']}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "text", "text": json.dumps(block)}
+
+
+class OpenAIModel:
+    """Asks a chat-completions API; `connect` makes the SDK's client, once for each event loop."""
+
+    def __init__(
+        self, connect: Callable[[], AsyncOpenAI], *, main_model: str = DEFAULT_MODEL, small_model: str | None = None
+    ) -> None:
+        self.main_model = main_model
+        self.small_model = main_model if small_model is None else small_model
+        self._client = PerLoop(connect)
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> OpenAIModel:
+        """Read address, key and model from the environment, by the names that the SDK reads."""
+        key = env.get("OPENAI_API_KEY") or ""
+        url = env.get("OPENAI_BASE_URL") or DEFAULT_URL
+        limit = api_timeout(env)
+
+        def connect() -> AsyncOpenAI:
+            return load().AsyncOpenAI(api_key=key, base_url=url, timeout=limit)  # type: ignore[no-any-return]
+
+        return cls(connect, main_model=env.get("OPENAI_MODEL") or DEFAULT_MODEL)
+
+    async def complete(self, request: Request) -> Response:
+        """Ask and wait for the whole answer."""
+        client = await self._client.get()
+        with _errors():
+            return _response(await client.chat.completions.create(**self._body(request)))
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Ask and give the answer piece by piece."""
+        client = await self._client.get()
+        answer = _Answer()
+        with _errors():
+            body = {**self._body(request), "stream_options": {"include_usage": True}}
+            async with await client.chat.completions.create(**body, stream=True) as stream:
+                async for chunk in stream:
+                    for delta in answer.add(chunk):
+                        yield delta
+            yield answer.response()
+
+    async def close(self) -> None:
+        """Close the connections of the running loop."""
+        await self._client.close()
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        return request_body(request, self.main_model if request.model is None else request.model)
+
+
+def load() -> Any:
+    """Import the SDK, which takes about half a second."""
+    try:
+        import openai
+    except ImportError:
+        raise MissingExtra("the chat-completions API", "openai") from None
+    return openai
+
+
+class _Answer:
+    """Gathers the pieces of one streamed answer."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._finish: str | None = None
+        self._usage: Any = None
+        self._id = self._model = ""
+
+    def add(self, chunk: Any) -> Iterator[Delta]:
+        """Take in a chunk and give what it adds."""
+        self._id, self._model = chunk.id or self._id, chunk.model or self._model
+        self._usage = chunk.usage or self._usage
+        for choice in chunk.choices[:1]:
+            self._finish = choice.finish_reason or self._finish
+            if choice.delta.content:
+                self._text.append(choice.delta.content)
+                yield TextDelta(choice.delta.content)
+            for piece in choice.delta.tool_calls or ():
+                yield from self._add_call(piece)
+
+    def _add_call(self, piece: Any) -> Iterator[Delta]:
+        call = self._calls.get(piece.index)
+        if call is None:
+            call = self._calls[piece.index] = {"id": piece.id, "name": piece.function.name, "arguments": ""}
+            yield ToolUseDelta(call["id"], call["name"])
+        if piece.function.arguments:
+            call["arguments"] += piece.function.arguments
+            yield ToolUseDelta(call["id"], call["name"], piece.function.arguments)
+
+    def response(self) -> Response:
+        """Give the whole answer, or say that the stream broke off."""
+        if self._finish is None:
+            raise ApiError("the chat-completions API broke its answer off")
+        calls = [(call["id"], call["name"], call["arguments"]) for call in self._calls.values()]
+        return Response(
+            content=_content("".join(self._text), calls),
+            stop_reason=_STOP_REASONS.get(self._finish, self._finish),
+            model=self._model,
+            id=self._id,
+            usage=_usage(self._usage),
+        )
+
+
+def _response(completion: Any) -> Response:
+    if isinstance(completion, str) or not completion.choices:
+        raise ApiError(f"the chat-completions API sent an answer that cannot be read: {str(completion)[:200]}")
+    choice = completion.choices[0]
+    calls = [(call.id, call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()]
+    return Response(
+        content=_content(choice.message.content or "", calls),
+        stop_reason=_STOP_REASONS.get(choice.finish_reason, choice.finish_reason),
+        model=completion.model,
+        id=completion.id,
+        usage=_usage(completion.usage),
+    )
+
+
+def _content(text: str, calls: Sequence[tuple[str, str, str]]) -> tuple[Block, ...]:
+    said = [{"type": "text", "text": text}] if text else []
+    uses = [{"type": "tool_use", "id": id_, "name": name, "input": _input(raw)} for id_, name, raw in calls]
+    return (*said, *uses)
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    """Read a call's arguments; what is no JSON object stays visible, so that the tool can refuse it."""
+    try:
+        return msgspec.json.decode(arguments or "{}", type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {"unreadable_arguments": arguments}
+
+
+def _usage(usage: Any) -> Usage:
+    if usage is None:
+        return Usage()
+    details = usage.prompt_tokens_details
+    cached = (details.cached_tokens or 0) if details is not None else 0
+    return Usage(usage.prompt_tokens - cached, usage.completion_tokens, 0, cached)
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Turn what the SDK raises into an ApiError."""
+    import openai
+
+    try:
+        yield
+    except ModelError:
+        raise
+    except openai.APIStatusError as error:
+        status = error.status_code
+        text = error.body.get("message", error.message) if isinstance(error.body, dict) else error.message
+        message = f"the chat-completions API answered {status}: {text}"
+        raise ApiError(message, kind=error_kind(status, error.code or error.type), status=status) from error
+    except openai.APIConnectionError as error:
+        cause = f" ({error.__cause__})" if error.__cause__ is not None else ""
+        where = f"the chat-completions API at {error.request.url.host}"
+        raise ApiError(f"{where} cannot be reached: {error}{cause}") from error
+    except openai.APIError as error:
+        raise ApiError(
+            f"the chat-completions API failed: {error.message}", kind=error_kind(None, error.code)
+        ) from error
+    except Exception as error:  # the SDK fails in many ways on answers that it did not expect
+        raise ApiError(f"the chat-completions API sent an answer that cannot be read: {error!r}") from error

@@ -1,0 +1,242 @@
+"""The hooks of one session: loaded, wired to their executors, reloaded when their files change, ended together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from hookwright.background import Background
+from hookwright.config import FileStatus, Loaded
+from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.engine import HookEngine, Options
+from hookwright.events import ConfigChange, Event
+from hookwright.handlers import MatcherGroup
+from hookwright.journal import Journal, state_dir
+from hookwright.observers import Observer
+from hookwright.outcome import Outcome
+from hookwright.program import Hooks
+from hookwright.recorder import RECORD_VARIABLE, Recorder
+from hookwright.sources import Component, Scope
+from hookwright.watchdog import Watchdog
+from hookwright.wiring import Places, Powers, Wiring
+
+
+class HookSession:
+    """Fires events at hooks that may change while the session runs."""
+
+    def __init__(self, places: Places, loaded: Loaded, engine: HookEngine, wiring: Wiring, frozen: bool) -> None:
+        self.places = places
+        self.loaded = loaded
+        self.engine = engine
+        #: What a user should hear: reloads, kept and refused changes. Whoever shows them empties the list.
+        self.notices: list[Diagnostic] = []
+        self._wiring = wiring
+        self._frozen = frozen
+        self._stamps = _stamps(loaded)
+        self._added: list[MatcherGroup] = []
+
+    @property
+    def background(self) -> Background:
+        """The hooks that outlive their events."""
+        return self._wiring.background
+
+    @property
+    def watchdog(self) -> Watchdog | None:
+        """What ends processes if this one is killed; None where nobody asked for it."""
+        return self._wiring.watchdog
+
+    async def fire(self, event: Event) -> Outcome:
+        """Take up changed settings, then fire the event."""
+        await self.refresh(event)
+        return await self.engine.fire(event)
+
+    def env_files(self) -> list[tuple[str, str]]:
+        """List what hooks persisted through CLAUDE_ENV_FILE: (hook, path), in hook order."""
+        return [(label, path) for path, label in self._wiring.env_files.items() if _has_content(path)]
+
+    # ── changes while the session runs ──────────────────────────────────────
+
+    def activate(self, groups: Sequence[MatcherGroup]) -> None:
+        """Add the hooks of a skill, an agent or a plugin from now on."""
+        fresh = [group for group in groups if group not in self._added]
+        self._added += fresh
+        self.loaded.gate.admit(fresh)
+        self._apply()
+
+    def deactivate(self, component: Component) -> None:
+        """Remove the hooks of a component."""
+        self._added = [
+            group for group in self._added if any(handler.source.component != component for handler in group.handlers)
+        ]
+        self._apply()
+
+    def _apply(self) -> None:
+        self.engine.hooks = self.loaded.hooks.plus(self._added, self.loaded.hold)
+
+    async def refresh(self, event: Event) -> None:
+        """Look at the settings files; fire ConfigChange with the old hooks, then take the new ones unless blocked.
+
+        Law (D12, R-361 … R-363): a change counts from the next event on; a file that broke keeps the last good hooks
+        and is reported; a blocked change is not taken up until the file changes again; a frozen session never looks.
+        """
+        changed = () if self._frozen else [path for path, stamp in self._stamps.items() if _stamp(path) != stamp]
+        if not changed:
+            return
+        self._stamps = {path: _stamp(path) for path in self._stamps}
+        new = self.places.load()
+        broken = _newly_broken(self.loaded, new)
+        if broken:
+            self.notices += broken
+            return
+        for path in changed:
+            outcome = await self.engine.fire(_config_change(event, _scope_of(path, new), path))
+            if outcome.blocked:
+                text = f"{path} changed; a ConfigChange hook keeps the change from being applied"
+                self.notices.append(Diagnostic("reload-kept", text, None, Severity.INFO))
+                return
+        self.notices.append(_reloaded(changed, self.loaded, new))
+        self.notices += [diagnostic for diagnostic in new.diagnostics if diagnostic not in self.loaded.diagnostics]
+        self._take(new)
+
+    def reload(self) -> None:
+        """Read all configuration anew without asking anybody: a person just trusted what it says."""
+        self._take(self.places.load())
+
+    def _take(self, new: Loaded) -> None:
+        self.loaded, self._stamps = new, _stamps(new)
+        new.gate.admit(self._added)
+        self._wiring.rewire(self.engine, new)
+        self._apply()
+
+
+@asynccontextmanager
+async def open_session(
+    places: Places | str = ".",
+    *,
+    hooks: Hooks | None = None,
+    powers: Powers | None = None,
+    observers: Sequence[Observer] = (),
+    options: Options | None = None,
+    journal: bool = False,
+    frozen: bool = False,
+    watchdog: bool = False,
+) -> AsyncIterator[HookSession]:
+    """Load the hooks of a project and keep them, their executors and their background work for a session.
+
+    With `watchdog` a process beside this one ends running hooks if this one is killed.
+    """
+    where = Places(project=places) if isinstance(places, str) else places
+    loaded = where.load()
+    async with AsyncExitStack() as closing:
+        wiring = Wiring(where, powers if powers is not None else Powers(), closing)
+        if watchdog:
+            wiring.watchdog = Watchdog()
+            closing.push_async_callback(wiring.watchdog.aclose)
+        wiring.warm = options is not None and options.warm
+        closing.push_async_callback(wiring.close_workers)  # after the background, whose hooks may be theirs
+        closing.push_async_callback(wiring.background.aclose)
+        listeners = [*observers, wiring.note_env_file]
+        if journal:
+            folder = where.state_dir or state_dir(where.env)
+            listeners.append(Journal(folder, lambda note: session.notices.append(note)))
+        if record := where.env.get(RECORD_VARIABLE):
+            listeners.append(Recorder(record))
+        engine = HookEngine(
+            loaded.hooks,
+            host=wiring.host(loaded),
+            executors=wiring.executors(loaded),
+            background=wiring.background,
+            gate=loaded.gate.check,
+            observers=listeners,
+            options=options,
+        )
+        session = HookSession(where, loaded, engine, wiring, frozen)
+        if hooks is not None:
+            session.activate(hooks.groups)
+        yield session
+
+
+def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome:
+    """Fire one event from a plain script, where no event loop runs; background hooks run to their end."""
+
+    async def fire() -> Outcome:
+        async with open_session(places, hooks=hooks, options=Options(await_rewake=True), frozen=True) as session:
+            outcome = await session.engine.fire(event)
+            await session.background.wait()
+            return outcome
+
+    return asyncio.run(fire())
+
+
+# ── files that may change ───────────────────────────────────────────────────
+
+Stamp = tuple[int, int, int] | None
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+def _stamps(loaded: Loaded) -> dict[str, Stamp]:
+    return {file.path: _stamp(file.path) for file in loaded.files if file.path}
+
+
+def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:
+    """Tell of a reload; hooks that are new or gone are a warning, since it need not have been the user who wrote."""
+    before, after = ({(entry.event, entry.handler.label): None for entry in loaded.hooks} for loaded in (old, new))
+    text = f"{', '.join(changed)} changed; hooks reloaded"
+    for words, here, there in (("new", after, before), ("no longer there", before, after)):
+        labels = dict.fromkeys(label for event, label in here if (event, label) not in there)
+        text += f"; {words}: {', '.join(labels)}" if labels else ""
+    severity = Severity.INFO if before.keys() == after.keys() else Severity.WARNING
+    return Diagnostic("reloaded", text, None, severity)
+
+
+def _newly_broken(old: Loaded, new: Loaded) -> list[Diagnostic]:
+    """Report a file that was good and cannot be read now, with what is wrong in it."""
+    before = {file.path for file in old.files if file.status is FileStatus.BROKEN}
+    broken = [file.path for file in new.files if file.status is FileStatus.BROKEN and file.path not in before]
+    if not broken:
+        return []
+    text = f"{', '.join(broken)} cannot be read as it is now; the last good hooks stay in force"
+    return [
+        Diagnostic("reload-kept", text),
+        *(diagnostic for diagnostic in new.diagnostics if diagnostic not in old.diagnostics),
+    ]
+
+
+_CHANGE_SOURCES = {
+    Scope.MANAGED: "policy_settings",
+    Scope.USER: "user_settings",
+    Scope.PROJECT: "project_settings",
+    Scope.LOCAL: "local_settings",
+}
+
+
+def _scope_of(path: str, loaded: Loaded) -> str:
+    scopes = {file.path: file.scope for file in loaded.files}
+    return _CHANGE_SOURCES.get(scopes.get(path, Scope.USER), "user_settings")
+
+
+def _config_change(event: Event, source: str, path: str) -> ConfigChange:
+    return ConfigChange(
+        session_id=event.session_id,
+        transcript_path=event.transcript_path,
+        cwd=event.cwd,
+        prompt_id=event.prompt_id,
+        source=source,
+        file_path=path,
+    )
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.path.getsize(path) > 0
+    except OSError:
+        return False

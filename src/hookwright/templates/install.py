@@ -1,0 +1,127 @@
+"""Put a template into a project or a home: script, cases, settings entry, in this order and without overwriting."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.permissions.keep import ensure_ignored
+from hookwright.config.locations import Locations
+from hookwright.errors import ConfigError
+from hookwright.replacing import locked, replace_file
+from hookwright.sources import Scope
+from hookwright.templates import Language, Template
+from hookwright.templates.settingsfile import Group, with_hooks
+
+#: Rules that keep an agent from editing the guards of its own project.
+PROTECTION = ("Edit(/.claude/hooks/**)", "Edit(/.claude/settings*.json)")
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where the parts of a hook go for one scope."""
+
+    #: The folder with `.claude`, or the user's configuration folder itself.
+    base: str
+    settings: str
+    hooks: str
+    #: How a command names the folder of the hooks, quoted for a shell.
+    named: str
+
+
+class Done(msgspec.Struct, frozen=True):
+    """One thing that was done, or was there already."""
+
+    path: str
+    what: str
+
+
+def target(scope: Scope, where: Locations) -> Target:
+    """Tell where a hook of this scope goes."""
+    if scope is Scope.USER:
+        hooks = os.path.join(where.config_dir, "hooks")
+        usual = os.path.join(where.home, ".claude")
+        named = '"$HOME"/.claude/hooks' if where.config_dir == usual else shlex.quote(hooks)
+        return Target(where.config_dir, os.path.join(where.config_dir, "settings.json"), hooks, named)
+    folder = os.path.join(where.project_dir, ".claude")
+    name = "settings.local.json" if scope is Scope.LOCAL else "settings.json"
+    named = '"$CLAUDE_PROJECT_DIR"/.claude/hooks'
+    return Target(where.project_dir, os.path.join(folder, name), os.path.join(folder, "hooks"), named)
+
+
+def install(template: Template, language: Language, scope: Scope, where: Locations) -> list[Done]:
+    """Write everything, or raise ConfigError before anything is written."""
+    place = target(scope, where)
+    script = os.path.join(place.hooks, template.name + language.ending)
+    files: dict[str, str] = {os.path.join(place.base, name): text for name, text in template.files.items()}
+    if scope is Scope.USER and template.files:
+        raise ConfigError(f"`{template.name}` keeps files in the project; install it with --scope project or local")
+    if template.scripts:
+        files[script] = template.scripts[language]
+    files[os.path.join(place.hooks, "tests", f"{template.name}.yaml")] = template.cases
+    groups = _filled(template.settings, f"{place.named}/{template.name}{language.ending}")
+    deny = PROTECTION if template.guard and scope is not Scope.USER else ()
+    _check(files)
+    try:
+        with_hooks(_read(place.settings) or "", groups, deny)
+    except ConfigError as error:
+        raise ConfigError(f"{place.settings}: {error}") from None
+    done = [_write(path, text) for path, text in files.items()]
+    done.append(_add(place.settings, groups, deny))
+    if scope is Scope.LOCAL:
+        ensure_ignored(place.settings)
+        done.append(Done(place.settings, "is ignored by git"))
+    return done
+
+
+def _filled(value: Any, command: str) -> Any:
+    if isinstance(value, str):
+        return value.replace("{script}", command)
+    if isinstance(value, Mapping):
+        return {key: _filled(item, command) for key, item in value.items()}
+    return [_filled(item, command) for item in value] if isinstance(value, list) else value
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}. Nothing was changed.") from None
+
+
+def _check(files: Mapping[str, str]) -> None:
+    """Refuse to overwrite: a file that is there must be what would be written."""
+    for path, text in files.items():
+        if os.path.lexists(path) and _read(path) != text:
+            raise ConfigError(f"{path} exists already and is not overwritten. Move it away, or take another template.")
+
+
+def _write(path: str, text: str) -> Done:
+    if os.path.exists(path):
+        return Done(path, "was there already")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    mode = 0o755 if text.startswith("#!") else 0o644
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return Done(path, "written")
+
+
+def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) -> Done:
+    """Change the settings file in one step, under a lock that other writers of it take too."""
+    real = os.path.realpath(path)
+    os.makedirs(os.path.dirname(real), exist_ok=True)
+    with locked(os.path.dirname(real)):
+        before = _read(real)
+        after = with_hooks(before or "", groups, deny)
+        if before == after:
+            return Done(path, "has the entry already")
+        replace_file(real, after.encode())
+    rules = "; rules keep the agent from editing hooks and settings" if deny else ""
+    return Done(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)

@@ -1,0 +1,37 @@
+"""A page of text to read and leave."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+
+from hookwright.tui.linesview import LinesView
+from hookwright.tui.paint import Painter
+from hookwright.tui.status import FootLine
+from hookwright.tui.words import Line
+
+
+class PageScreen(Screen[None]):
+    """Shows lines that do not change."""
+
+    DEFAULT_CSS = """
+    PageScreen { & VerticalScroll { border: round $secondary; border-title-color: $primary; padding: 0 1; } }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "app.pop_screen", show=False)]
+
+    def __init__(self, title: str, lines: tuple[Line, ...], painter: Painter) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+        self._painter = painter
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        with VerticalScroll() as body:
+            body.border_title = self._title
+            yield LinesView(self._painter, self._lines, hang=22)
+        yield FootLine("", "esc: back")

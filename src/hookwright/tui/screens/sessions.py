@@ -1,0 +1,84 @@
+"""Which conversation to go on with."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from hookwright.agent.options import ResumeSession, Start
+from hookwright.agent.transcript import Saved, list_sessions, project_folders
+from hookwright.config.locations import Surroundings, locate
+from hookwright.tui.items import Level
+from hookwright.tui.status import FootLine
+from hookwright.tui.words import flat
+
+if TYPE_CHECKING:
+    from hookwright.tui.stage import Stage
+
+_MOST = 200
+
+
+async def choose(stage: Stage) -> Start | None:
+    """Let a person pick one of the project's conversations; None for none of them."""
+    found = await asyncio.to_thread(_saved, stage)
+    if not found:
+        stage.feed.say("There is no earlier conversation in this directory.", Level.WARNING)
+        stage.changed()
+        return None
+    chosen = await stage.app.push_screen_wait(SessionsScreen(found))
+    return ResumeSession(chosen) if chosen is not None else None
+
+
+def _saved(stage: Stage) -> list[Saved]:
+    options = stage.conductor.plan.options
+    located = locate(options.cwd, Surroundings.here(options.env, options.home, None), settings=options.settings)
+    current = stage.feed.banner.session_id
+    sessions = list_sessions(project_folders(located.config_dir, options.cwd, options.env), options.cwd)
+    return [saved for saved in sessions if saved.id != current][:_MOST]
+
+
+class SessionsScreen(Screen[str | None]):
+    """Lists conversations, latest first."""
+
+    DEFAULT_CSS = """
+    SessionsScreen {
+        & Static { padding: 1 2; }
+        & OptionList { height: 1fr; border: none; padding: 0 1; background: $background; }
+        & OptionList:focus { border: none; background: $background; }
+        & FootLine { padding: 0 2; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
+
+    def __init__(self, sessions: list[Saved]) -> None:
+        super().__init__()
+        self._sessions = sessions
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield Static("Go on with which conversation?", markup=False)
+        yield OptionList(*(Option(_row(saved), id=saved.id) for saved in self._sessions))
+        yield FootLine("", "enter: go on · esc: none")
+
+    def on_mount(self) -> None:
+        """Take the keyboard."""
+        self.query_one(OptionList).focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, message: OptionList.OptionSelected) -> None:
+        self.dismiss(message.option_id)
+
+
+def _row(saved: Saved) -> Text:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.modified))
+    title = flat(saved.title or saved.first_prompt)[:200] or "(nothing said)"
+    return Text(f"{when}  {title}", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,49 @@
+"""The verbose view: the conversation with every hook run, skip and reason, and who saw what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from hookwright.tui.logview import LogView
+from hookwright.tui.status import FootLine
+
+if TYPE_CHECKING:
+    from hookwright.tui.stage import Stage
+
+
+class VerboseScreen(Screen[None]):
+    """Follows the conversation while it is open."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "app.pop_screen", show=False),
+        Binding("up,k", "line(-1)", show=False),
+        Binding("down,j", "line(1)", show=False),
+        Binding("home,g", "app.top", show=False),
+        Binding("end,G", "app.bottom", show=False),
+    ]
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self._stage = stage
+        self._view = LogView()
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield self._view
+        yield FootLine("verbose: what every hook did and who saw what", "ctrl+o or esc: back")
+
+    def on_mount(self) -> None:
+        """Show what is there and what comes."""
+        self._stage.attach(self._view, detail=True)
+
+    def on_unmount(self) -> None:
+        """Stop following."""
+        self._stage.detach(self._view)
+
+    def action_line(self, step: int) -> None:
+        """Scroll by one line."""
+        self._view.scroll_to(y=self._view.scroll_offset.y + step, animate=False)

@@ -1,0 +1,13 @@
+"""Whose word a handler is; no worker ever serves two of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+
+from hookwright.sources import Source
+
+
+def domain(source: Source) -> Hashable:
+    """Name the trust domain of a handler: its scope, its plugin or component, and the folder that declares it."""
+    return (source.scope, source.from_project, source.plugin, source.component, os.path.dirname(source.path))

@@ -1,0 +1,64 @@
+"""Run command handlers with the key `worker`: in a fork of a held interpreter, or in a process that stays."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hookwright.executors._process import Command
+from hookwright.executors.command import CommandExecutor
+from hookwright.executors.job import Job
+from hookwright.handlers import CommandHandler
+from hookwright.replies import Exited, Failed, Failure, Reply
+from hookwright.warm.plan import Unusual
+from hookwright.warm.pool import Fork
+from hookwright.warm.workers import Workers
+
+
+class WorkerExecutor:
+    """Asks workers where it can and starts the command the ordinary way where it cannot."""
+
+    def __init__(self, commands: CommandExecutor, workers: Workers) -> None:
+        self._commands = commands
+        self._interpreters = workers.interpreters
+        self._residents = workers.residents
+        #: Handlers of which it was said why they have no worker.
+        self._told: set[str] = set()
+
+    async def __call__(self, job: Job) -> Reply:
+        """Run the hook; the reply is that of an ordinary start."""
+        handler = job.handler
+        assert isinstance(handler, CommandHandler)
+        try:
+            command = self._commands.command(job)
+        except OSError as error:
+            return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
+        if handler.worker == "resident":
+            return await self._resident(job, handler, command)
+        return await self._warm(job, handler, command)
+
+    async def _resident(self, job: Job, handler: CommandHandler, command: Command) -> Reply:
+        reply = await self._residents.ask(handler, command, job.timeout)
+        if not isinstance(reply, Unusual):
+            return reply
+        ordinary = await self._commands.follow(job, self._commands.start(command, job.timeout))
+        return self._with_reason(ordinary, handler, reply)
+
+    async def _warm(self, job: Job, handler: CommandHandler, command: Command) -> Reply:
+        commands = self._commands
+        fork = await self._interpreters.take(handler, command)
+        if isinstance(fork, Fork):
+            return await commands.follow(job, commands.start(command, job.timeout, fork.start))
+        reply = await commands.follow(job, commands.start(command, job.timeout))
+        if fork is None:
+            self._interpreters.prepare(handler, command)
+            return reply
+        return self._with_reason(reply, handler, fork)
+
+    def _with_reason(self, reply: Reply, handler: CommandHandler, unusual: Unusual) -> Reply:
+        """Say once for each handler that asked for a worker why it has none."""
+        place = str(handler.source)
+        if handler.worker is None or place in self._told or not isinstance(reply, Exited):
+            return reply
+        self._told.add(place)
+        note = f'`worker` is "{handler.worker}", but the hook is started anew for every event: {unusual.reason}'
+        return msgspec.structs.replace(reply, notes=(*reply.notes, note))

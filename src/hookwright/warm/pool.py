@@ -1,0 +1,192 @@
+"""The interpreters of one session: one for each command and trust domain, made when first needed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Hashable
+
+import msgspec
+
+from hookwright.executors._exits import ExitWatch
+from hookwright.executors._pipes import STDERR, STDIN, STDOUT, Pipes
+from hookwright.executors._process import Command, Exit, ExitCode, Limits, NotStarted, Process, run, start
+from hookwright.handlers import CommandHandler
+from hookwright.sources import Source
+from hookwright.warm.domains import domain
+from hookwright.warm.plan import Plan, Unusual, plan
+from hookwright.warm.zygote import PATIENCE, Spare, Zygote, stamp_of, with_start
+
+#: Interpreters that are held at once; the one that was used least recently makes room.
+_HELD = 16
+#: An interpreter that was started so often without being of use changes too often to be held.
+_TRIES = 4
+
+
+class Forked(Process):
+    """A process that is the child of a zygote, which tells how it ended."""
+
+    def __init__(self, zygote: Zygote, pid: int, pipes: Pipes, mark: str) -> None:
+        super().__init__(asyncio.get_running_loop(), pid, pipes, Limits(), mark)
+        self._zygote = zygote
+
+    def _watch(self) -> ExitWatch:
+        return self._zygote.watch(self.pid, self._on_exit)
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """A fork that waits for its event."""
+
+    zygote: Zygote
+    spare: Spare
+
+    def start(self, command: Command, timeout: float | None) -> Process | NotStarted:
+        """Let it go on with an event; if it is gone, start the command the ordinary way."""
+        pipes = Pipes()
+        try:
+            pipes.open(command.stdin)
+            streams = [pipes.childs[stream] for stream in (STDIN, STDOUT, STDERR)]
+            self.zygote.send(self.spare, command, streams)
+        except OSError:  # it is gone, or its message is too long
+            pipes.close()
+            self.spare.channel.close()
+            return start(command, timeout)
+        process = Forked(self.zygote, self.spare.pid, pipes, command.mark)
+        process.begin(timeout)
+        return process
+
+
+class _Place(msgspec.Struct, eq=False):
+    """What is known about one command."""
+
+    zygote: Zygote | None = None
+    preparing: bool = False
+    unusual: Unusual | None = None
+    starts: int = 0
+    served: int = 0
+
+
+class Interpreters:
+    """Answers "is there a fork for this command?" and keeps the interpreters behind it."""
+
+    def __init__(self) -> None:
+        self._places: dict[Hashable, _Place] = {}
+        self._probed: dict[Hashable, bool] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        #: Interpreters that take no event and may still have some.
+        self._leaving: set[Zygote] = set()
+
+    async def take(self, handler: CommandHandler, command: Command) -> Fork | Unusual | None:
+        """Find a fork for an event; None when none is ready yet, Unusual when there will never be one."""
+        planned = plan(handler, command)
+        if isinstance(planned, Unusual):
+            return planned
+        place = self._place(handler.source, planned, command)
+        zygote = place.zygote
+        if zygote is None:
+            return place.unusual
+        if not zygote.current(command):
+            place.zygote = None
+            self._leave(zygote)
+            return None
+        spare = await zygote.take()
+        if spare is None:
+            return None
+        place.served += 1
+        return Fork(zygote, spare)
+
+    def prepare(self, handler: CommandHandler, command: Command) -> None:
+        """Have an interpreter ready for the next event of this command."""
+        planned = plan(handler, command)
+        if isinstance(planned, Unusual):
+            return
+        place = self._place(handler.source, planned, command)
+        if place.preparing or place.zygote is not None or place.unusual is not None:
+            return
+        place.preparing = True
+        task = asyncio.ensure_future(self._prepare(place, planned, command))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def served(self) -> int:
+        """Count the events that forks were given."""
+        return sum(place.served for place in self._places.values())
+
+    @property
+    def refusals(self) -> list[str]:
+        """List why commands that looked plain have no interpreter."""
+        return [place.unusual.reason for place in self._places.values() if place.unusual is not None]
+
+    async def settled(self) -> None:
+        """Wait until everything that was to be prepared is."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def aclose(self) -> None:
+        """End all interpreters and wait until they are gone."""
+        for task in self._tasks:
+            task.cancel()
+        await self.settled()
+        places, self._places = self._places, {}
+        for zygote in (*self._leaving, *(place.zygote for place in places.values())):
+            if zygote is not None:
+                await zygote.aclose()
+
+    def _place(self, source: Source, planned: Plan, command: Command) -> _Place:
+        key = (domain(source), planned.argv, planned.shell, command.cwd if planned.local else None)
+        place = self._places.pop(key, None) or _Place()
+        self._places[key] = place  # the last one is the one used last
+        return place
+
+    async def _prepare(self, place: _Place, planned: Plan, command: Command) -> None:
+        place.starts += 1
+        try:
+            if place.starts > _TRIES and place.starts > place.served:
+                place.unusual = Unusual("what its start depends on changes too often")
+            elif not await self._obeys(planned, command):
+                place.unusual = Unusual(f"{planned.program} does not start as CPython 3.10 or later does")
+            else:
+                place.zygote, place.unusual = await _begin(planned, command)
+        finally:
+            place.preparing = False
+        self._make_room()
+
+    async def _obeys(self, planned: Plan, command: Command) -> bool:
+        """Ask an interpreter once, without a script, whether it looks at our start at all."""
+        key = stamp_of(planned.program)
+        if key not in self._probed:
+            answer = secrets.token_hex(8)
+            env = with_start(command, "probe", answer)
+            argv = (planned.interpreter, "-c", "raise SystemExit(1)")
+            ended = await run(Command(argv=argv, cwd=command.cwd, env=env), PATIENCE)
+            said = ended.output.stdout.data if isinstance(ended, Exit) and ended.status == ExitCode(0) else b""
+            self._probed[key] = said == answer.encode()
+        return self._probed[key]
+
+    def _make_room(self) -> None:
+        held = [place for place in self._places.values() if place.zygote is not None]
+        for place in held[:-_HELD]:
+            assert place.zygote is not None
+            self._leave(place.zygote)
+            place.zygote = None
+
+    def _leave(self, zygote: Zygote) -> None:
+        self._leaving = {old for old in self._leaving if old.running} | {zygote}
+        zygote.retire()
+
+
+async def _begin(planned: Plan, command: Command) -> tuple[Zygote | None, Unusual | None]:
+    try:
+        zygote = Zygote(planned, command)
+    except OSError as error:
+        return None, Unusual(f"its interpreter cannot be started: {error}")
+    try:
+        unusual = await zygote.up()
+    except BaseException:  # a cancellation, too
+        await zygote.aclose()
+        raise
+    if unusual is not None:
+        await zygote.aclose()
+        return None, unusual
+    return zygote, None

@@ -1,0 +1,352 @@
+"""Keep an interpreter just before its script, on this side of the wire (the other is `start/sitecustomize.py`).
+
+Laws
+* The interpreter is started by the hook's own command line, in the hook's own environment; it belongs to one
+  command of one trust domain.
+* Every event gets a fork of its own, in its own session, so that its whole group can be ended. The fork is made
+  before the event and waits; its parent, the zygote, reaps it and tells its status.
+* It is given up as soon as anything that its start depended on has changed.
+* It ends with us: its channel closes, however we end.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.executors._exits import ExitCode, ExitWatch, Signalled, Status, Unknown, watch_exit
+from hookwright.executors._spawn import Command, spawn
+from hookwright.warm.plan import Plan, Unusual
+from hookwright.warm.stdlib import PRELOADED
+
+START = os.path.join(os.path.dirname(__file__), "start")
+#: As much as one message may have; an environment fits.
+_MESSAGE = 1 << 18
+#: Forks that wait for an event, at most; each has some megabytes of its own.
+_SPARES = 4
+#: A fork writes its mark where the system shows the environment of the start; it must fit there.
+_ROOM = "~" * 16
+#: Seconds in which an interpreter must be up.
+PATIENCE = 20.0
+
+Stamp = tuple[str, int, int, int]
+
+
+class Spare(msgspec.Struct, frozen=True):
+    """A fork that waits for an event, and the channel on which it waits."""
+
+    pid: int
+    channel: socket.socket
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What an interpreter said about its start."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    #: What must not change.
+    stamps: tuple[Stamp, ...]
+    #: Folders that Python searches before its own library: no module there may have the name of a preloaded one.
+    folders: tuple[Stamp, ...]
+    preloaded: frozenset[str]
+
+
+class Zygote:
+    """One interpreter that is held ready, and its forks."""
+
+    def __init__(self, plan: Plan, command: Command) -> None:
+        self.plan = plan
+        self.command = command
+        self._loop = asyncio.get_running_loop()
+        self._up: asyncio.Future[Facts | Unusual] = self._loop.create_future()
+        self._spares: deque[Spare] = deque()
+        self._takers: deque[asyncio.Future[Spare | None]] = deque()
+        self._wanted = 1
+        self._coming = 0
+        self._watches: dict[int, Callable[[Status], None]] = {}
+        self._folders: dict[str, Stamp | None] = {}
+        self._retired = False
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        self.pid = 0
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._noise, noise = os.pipe()
+        try:
+            self._channel.setblocking(False)
+            os.set_blocking(self._noise, False)
+            self._loop.add_reader(self._channel, self._on_message)
+            self.pid = spawn(_with_order(command, plan), theirs.fileno(), noise, noise)
+            watch_exit(self._loop, self.pid, self._on_exit)
+        except BaseException:  # whatever it is, nobody can use it
+            self._gone.set_result(None)
+            self.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(noise)
+
+    # ── its life ────────────────────────────────────────────────────────────
+
+    async def up(self) -> Unusual | None:
+        """Wait until it is held; say why it cannot be."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                facts = await asyncio.shield(self._up)
+        except TimeoutError:
+            return Unusual(f"its interpreter was not ready after {PATIENCE:g} s")
+        if isinstance(facts, Unusual):
+            return facts
+        said = self._said()
+        if said:
+            return Unusual(f"its interpreter prints before the script starts: {said!r}")
+        if facts.argv != self.plan.argv:
+            return Unusual(f"the shell starts {list(facts.argv)}, not {list(self.plan.argv)}")
+        self._folders = {stamp[0]: stamp for stamp in facts.folders}
+        self._fill()
+        return None
+
+    def retire(self) -> None:
+        """Take no event from now on, and end when those that it has are answered."""
+        self._retired = True
+        self._send_away()
+        if not self._watches:
+            self.close()
+
+    def close(self) -> None:
+        """End it and the forks that wait. Of a fork that has an event, nobody will know how it ended."""
+        if self._closed:
+            return
+        if not self._up.done():
+            self._up.set_result(Unusual("it was ended"))
+        self._loop.remove_reader(self._channel)
+        self._channel.close()
+        os.close(self._noise)
+        self._send_away()
+        watches, self._watches = self._watches, {}
+        for on_exit in watches.values():
+            on_exit(Unknown())
+        if not self._gone.done():
+            os.killpg(self.pid, signal.SIGKILL)  # a shell may stand before it; not reaped before the watch says so
+
+    async def aclose(self) -> None:
+        """End it and wait until it is gone."""
+        self.close()
+        await self._gone
+
+    @property
+    def running(self) -> bool:
+        """Tell whether its process is there."""
+        return not self._gone.done()
+
+    @property
+    def _closed(self) -> bool:
+        return self._channel.fileno() < 0
+
+    def _send_away(self) -> None:
+        while self._spares:
+            self._spares.pop().channel.close()  # it reads the end and exits
+        while self._takers:
+            taker = self._takers.popleft()
+            if not taker.done():
+                taker.set_result(None)
+
+    @property
+    def alive(self) -> bool:
+        """Tell whether it can still be asked."""
+        return not self._closed and not self._retired
+
+    def current(self, command: Command) -> bool:
+        """Tell whether a start in these surroundings would still come to the same interpreter."""
+        facts = self._up.result() if self._up.done() else None
+        if not self.alive or not isinstance(facts, Facts):
+            return False
+        then, now = self.command.env, command.env
+        if not all(map(varies, then.keys() ^ now.keys())) or any(
+            value != now.get(name) and not varies(name) for name, value in then.items()
+        ):
+            return False
+        return all(stamp_of(stamp[0]) == stamp for stamp in facts.stamps) and self._unshadowed(facts)
+
+    def _unshadowed(self, facts: Facts) -> bool:
+        """A new file beside the script may take the place of a module that was preloaded."""
+        for folder, stamp in self._folders.items():
+            now = stamp_of(folder)
+            if now == stamp:
+                continue
+            try:
+                names = {entry.partition(".")[0] for entry in os.listdir(folder)}
+            except OSError:
+                return False
+            if names & facts.preloaded:
+                return False
+            self._folders[folder] = now
+        return True
+
+    # ── its forks ───────────────────────────────────────────────────────────
+
+    async def take(self) -> Spare | None:
+        """Get a fork that waits, or the next one; None when there will be none."""
+        if self._spares:
+            return self._spares.popleft()
+        if not self.alive:
+            return None
+        self._wanted = min(self._wanted + 1, _SPARES)
+        taker: asyncio.Future[Spare | None] = self._loop.create_future()
+        self._takers.append(taker)
+        self._fill()
+        return await taker
+
+    def send(self, spare: Spare, command: Command, streams: list[int]) -> None:
+        """Give a fork its event; raise OSError when it is gone."""
+        lines = [os.fsencode(command.cwd), *self._changes(command)]
+        socket.send_fds(spare.channel, [b"\0".join(lines)], streams)
+        spare.channel.close()
+        self._fill()
+
+    def watch(self, pid: int, on_exit: Callable[[Status], None]) -> ExitWatch:
+        """Have a callback called when a fork has ended."""
+        self._watches[pid] = on_exit
+        return _ForkWatch(self, pid)
+
+    def unwatch(self, pid: int) -> None:
+        """Forget a callback."""
+        self._watches.pop(pid, None)
+
+    def _fill(self) -> None:
+        """Ask for forks until as many wait, or come, as are wanted."""
+        missing = max(self._wanted - len(self._spares), 0) + len(self._takers) - self._coming
+        try:
+            for _ in range(missing):
+                self._channel.send(b"F")
+                self._coming += 1
+        except OSError:  # it is gone or stuck: without forks the hooks are started the ordinary way
+            self.close()
+
+    def _changes(self, command: Command) -> list[bytes]:
+        """List what differs between the environment of the start and that of the event."""
+        facts = self._up.result()
+        assert isinstance(facts, Facts)
+        then, now = self.command.env, command.env
+        changed = {name: value for name, value in now.items() if then.get(name) != value}
+        if self.plan.shell and command.cwd != self.command.cwd and "PWD" in facts.env:
+            changed["PWD"] = _pwd(now.get("PWD", ""), command.cwd)
+        lines = [os.fsencode(f"{name}={value}") for name, value in changed.items()]
+        if command.mark:
+            lines.append(os.fsencode(command.mark))
+        return lines + [os.fsencode(name) for name in then if name not in now and name not in changed]
+
+    # ── what it says ────────────────────────────────────────────────────────
+
+    def _on_message(self) -> None:
+        try:
+            data, fds, _, _ = socket.recv_fds(self._channel, _MESSAGE, 1)
+        except BlockingIOError:
+            return
+        except OSError:
+            data, fds = b"", []
+        match data[:1]:
+            case b"R":
+                self._up.set_result(_facts(data[1:].decode()))
+            case b"S":
+                self._coming -= 1
+                self._offer(Spare(int(data[1:]), socket.socket(fileno=fds[0])))
+            case b"X":
+                pid, status = map(int, data[1:].split())
+                self._spares = deque(spare for spare in self._spares if spare.pid != pid)
+                on_exit = self._watches.pop(pid, None)
+                if on_exit is not None:
+                    code = os.waitstatus_to_exitcode(status)
+                    on_exit(ExitCode(code) if code >= 0 else Signalled(-code))
+                if self._retired and not self._watches:
+                    self.close()
+            case _:
+                self._loop.remove_reader(self._channel)  # its end comes through the exit watch
+
+    def _offer(self, spare: Spare) -> None:
+        if self._retired:
+            spare.channel.close()
+            return
+        while self._takers:
+            taker = self._takers.popleft()
+            if not taker.done():
+                taker.set_result(spare)
+                return
+        self._spares.append(spare)
+
+    def _on_exit(self, status: Status) -> None:
+        if not self._up.done():
+            self._up.set_result(Unusual(self._said() or f"its interpreter ended at once ({status})"))
+        self._gone.set_result(None)
+        self.close()
+
+    def _said(self) -> str:
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._noise, 4096).decode("utf-8", "replace").strip()
+        return ""
+
+
+class _ForkWatch:
+    __slots__ = ("_pid", "_zygote")
+
+    def __init__(self, zygote: Zygote, pid: int) -> None:
+        self._zygote = zygote
+        self._pid = pid
+
+    def close(self) -> None:
+        """Forget the fork; the zygote reaps it."""
+        self._zygote.unwatch(self._pid)
+
+
+def with_start(command: Command, kind: str, subject: str, *more: str) -> dict[str, str]:
+    """Make the environment in which Python finds `start/sitecustomize.py` first."""
+    given = command.env.get("PYTHONPATH")
+    path = START + os.pathsep + given if given else START
+    order = "\n".join((kind, "" if given is None else f"={given}", subject, *more))
+    return {**command.env, "PYTHONPATH": path, "HOOKWRIGHT_WARM": order}
+
+
+def _with_order(command: Command, plan: Plan) -> Command:
+    env = with_start(command, "hold", plan.script, *PRELOADED)
+    mark = command.mark + _ROOM if command.mark else ""  # not the mark of any run, and room for those of the forks
+    return Command(argv=command.argv, cwd=command.cwd, env=env, mark=mark)
+
+
+def _facts(text: str) -> Facts:
+    raw: dict[str, Any] = ast.literal_eval(text)
+    return Facts(
+        argv=tuple(raw["argv"]),
+        env=raw["env"],
+        stamps=tuple(map(tuple, raw["stamps"])),
+        folders=tuple(map(tuple, raw["folders"])),
+        preloaded=frozenset(raw["preloaded"]),
+    )
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """Tell what shows that a file or folder changed; None when it is not there."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return (path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+def varies(name: str) -> bool:
+    """Tell whether Hookwright sets a variable anew for each event."""
+    return name.startswith(("CLAUDE", "HOOKWRIGHT_"))
+
+
+def _pwd(inherited: str, cwd: str) -> str:
+    """Say what a shell that starts in a directory makes of PWD: what it inherited if that is true, else the path."""
+    with contextlib.suppress(OSError):
+        if os.path.isabs(inherited) and os.path.samefile(inherited, cwd):
+            return inherited
+    return os.path.realpath(cwd)

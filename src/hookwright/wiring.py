@@ -1,0 +1,195 @@
+"""What the hooks of a session need: where they are looked for, what the host lends them, and their executors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hookwright.background import Background
+from hookwright.config import Loaded, load_hooks
+from hookwright.config.settings import Settings
+from hookwright.config.trust import TrustPolicy
+from hookwright.engine import HookEngine
+from hookwright.executors.callback import FunctionExecutor, run_callback
+from hookwright.executors.command import CommandExecutor, env_file_path
+from hookwright.executors.job import Executor, Job
+from hookwright.handlers import Kind
+from hookwright.host import Host
+from hookwright.observers import Notice, RunStarted
+from hookwright.replies import Reply
+from hookwright.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from hookwright.executors.agent import ToolBox
+    from hookwright.mcp_servers import McpServers
+    from hookwright.model import Model
+    from hookwright.warm.workers import Workers
+
+Messages = Callable[[], Sequence[Mapping[str, Any]]]
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where hooks are looked for, and whose word counts."""
+
+    project: str = "."
+    env: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
+    home: str | None = None
+    settings: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
+    plugin_dirs: tuple[str, ...] = ()
+    trust: TrustPolicy | None = None
+    state_dir: str | None = None
+    #: Only managed hooks, as with `--safe-mode`.
+    managed_only: bool = False
+
+    def load(self) -> Loaded:
+        """Read all configuration anew."""
+        return load_hooks(
+            self.project,
+            env=self.env,
+            home=self.home,
+            settings=self.settings,
+            sources=() if self.managed_only else self.sources,
+            plugin_dirs=() if self.managed_only else self.plugin_dirs,
+            trust=self.trust,
+            state_dir=self.state_dir,
+        )
+
+
+class Powers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the host lends to handlers that need more than a process."""
+
+    model: Model | None = None
+    servers: McpServers | None = None
+    #: The conversation so far, for prompt hooks at the end of a turn and for function hooks.
+    messages: Messages | None = None
+    #: Tools for agent hooks beyond reading, under the host's own permission rules.
+    tools: ToolBox | None = None
+    #: A person is there to answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
+    attended: bool = False
+
+
+class Wiring:
+    """Connects an engine to what its handlers need, lazily, and closes all of it with the session."""
+
+    def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack) -> None:
+        self.background = Background()
+        self.watchdog: Watchdog | None = None
+        #: Whether plain Python hooks run in held interpreters without asking for it.
+        self.warm = False
+        self._workers: Workers | None = None
+        self.env_files: dict[str, str] = {}
+        self._places = places
+        self._powers = powers
+        self._closing = closing
+        self._made_model: Model | None = None
+
+    def host(self, loaded: Loaded) -> Host:
+        """Describe the surroundings of the hooks."""
+        here = Host.here(loaded.project_dir, loaded.settings.env, self._places.env)
+        return msgspec.structs.replace(here, attended=self._powers.attended)
+
+    def rewire(self, engine: HookEngine, loaded: Loaded) -> None:
+        """Give an engine the executors and the gate of newly loaded settings."""
+        engine.host = self.host(loaded)
+        engine.executors = self.executors(loaded)
+        engine.gate = loaded.gate.check
+
+    def executors(self, loaded: Loaded) -> dict[Kind, Executor]:
+        """Make an executor for every kind; what needs an extra or a model is made at its first use."""
+        powers, env, settings = self._powers, self._places.env, loaded.settings
+        return {
+            Kind.COMMAND: self._commands(self.host(loaded)),
+            Kind.CALLBACK: run_callback,
+            Kind.FUNCTION: FunctionExecutor(powers.messages),
+            Kind.HTTP: _Lazy(self._closing, lambda: _http(env, settings)),
+            Kind.PROMPT: _Lazy(self._closing, lambda: _prompt(self._model(), env, powers)),
+            Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), env, powers)),
+            Kind.MCP_TOOL: _Lazy(self._closing, lambda: _mcp_tool(powers.servers)),
+        }
+
+    def _commands(self, host: Host) -> CommandExecutor:
+        """Ask workers for the handlers that want one; those that run outlive a reload of the settings."""
+        workers = _Lazy(self._closing, lambda: self._worker_executor(host))
+        warm = workers if self.warm else None
+        return CommandExecutor(host, self.background, workers, self.watchdog, warm)
+
+    def _worker_executor(self, host: Host) -> Executor:
+        from hookwright.warm.executor import WorkerExecutor
+        from hookwright.warm.workers import Workers
+
+        if self._workers is None:
+            self._workers = Workers()
+        return WorkerExecutor(CommandExecutor(host, self.background, watchdog=self.watchdog), self._workers)
+
+    async def close_workers(self) -> None:
+        """End the workers, if there are any."""
+        if self._workers is not None:
+            await self._workers.aclose()
+
+    def _model(self) -> Model:
+        """Take the host's model, else make one that is closed with the session."""
+        if self._made_model is None:
+            self._made_model = self._powers.model
+        if self._made_model is None:
+            from hookwright.models import from_environment
+
+            self._made_model = from_environment(self._places.env)
+            self._closing.push_async_callback(self._made_model.close)
+        return self._made_model
+
+    def note_env_file(self, notice: Notice) -> None:
+        """Remember, as an observer, which env files were handed out; hooks start in their order and end in any."""
+        if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
+            job = notice.job
+            config_dir = Host.here(".", env=self._places.env).config_dir
+            self.env_files[env_file_path(config_dir, job.event, job.index)] = job.handler.label
+
+
+class _Lazy:
+    """An executor that is made when it is first asked."""
+
+    def __init__(self, closing: AsyncExitStack, make: Callable[[], Executor]) -> None:
+        self._closing = closing
+        self._make = make
+        self._made: Executor | None = None
+
+    async def __call__(self, job: Job) -> Reply:
+        """Make the executor once, then pass the job on."""
+        if self._made is None:
+            self._made = self._make()
+            close = getattr(self._made, "aclose", None)
+            if close is not None:
+                self._closing.push_async_callback(close)
+        return await self._made(job)
+
+
+def _http(env: Mapping[str, str], settings: Settings) -> Executor:
+    from hookwright.executors.http import HttpExecutor
+
+    return HttpExecutor(env, settings.allowed_http_hook_urls, settings.http_hook_allowed_env_vars)
+
+
+def _prompt(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
+    from hookwright.executors.prompt import PromptExecutor
+
+    return PromptExecutor(model, default_model=env.get("ANTHROPIC_SMALL_FAST_MODEL"), messages=powers.messages)
+
+
+def _agent(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
+    from hookwright.executors.agent import AgentExecutor
+
+    return AgentExecutor(
+        model, default_model=env.get("ANTHROPIC_SMALL_FAST_MODEL"), messages=powers.messages, tools=powers.tools
+    )
+
+
+def _mcp_tool(servers: McpServers | None) -> Executor:
+    from hookwright.executors.mcp_tool import McpToolExecutor
+    from hookwright.mcp_servers import McpServers
+
+    return McpToolExecutor(servers if servers is not None else McpServers({}))
