@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hookwright.outcome import Deny, Outcome
-from hookwright.samples import sample
+from hookwright.protocol.outcome import Deny, Outcome
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 

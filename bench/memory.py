@@ -13,8 +13,8 @@ from pathlib import Path
 
 from scenarios import PROGRAM, engine, event, group, others
 
-from hookwright.handlers import CommandHandler
 from hookwright.hookset import HookSet
+from hookwright.protocol.handlers import CommandHandler
 
 MANY, SOME = 10_000, 100
 

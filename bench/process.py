@@ -25,7 +25,7 @@ from pathlib import Path
 
 from floor.build import build
 
-from hookwright.executors import _process as process
+from hookwright.processes import process
 
 COMMAND = ("/bin/sh", "-c", "true")
 PAYLOAD = b"x" * 1024

@@ -16,21 +16,21 @@ from pathlib import Path
 from hookwright.aggregate import aggregate
 from hookwright.background import Background
 from hookwright.engine import HookEngine
-from hookwright.events import Event, PreToolUse
 from hookwright.executors.callback import run_callback
 from hookwright.executors.command import CommandExecutor
 from hookwright.executors.http import HttpExecutor
-from hookwright.executors.job import Executor
-from hookwright.handlers import CallbackHandler, CommandHandler, Handler, HttpHandler, Kind, MatcherGroup
 from hookwright.hookset import HookSet
-from hookwright.host import Host
 from hookwright.interpret import interpret
-from hookwright.journal import Journal
 from hookwright.observers import Observer
-from hookwright.outcome import Outcome, Run, Timing
-from hookwright.replies import Exited
-from hookwright.samples import sample
-from hookwright.sources import Scope, Source
+from hookwright.observers.journal import Journal
+from hookwright.protocol.events import Event, PreToolUse
+from hookwright.protocol.handlers import CallbackHandler, CommandHandler, Handler, HttpHandler, Kind, MatcherGroup
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor
+from hookwright.protocol.outcome import Outcome, Run, Timing
+from hookwright.protocol.replies import Exited
+from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import Scope, Source
 
 Once = Callable[[], Awaitable[object]]
 Scenario = Callable[..., AbstractAsyncContextManager[Once]]

@@ -20,7 +20,10 @@ import msgspec
 import scenarios
 
 from hookwright import engine
-from hookwright.executors import _exits, _pipes, _process, _spawn
+from hookwright.processes import exits as _exits
+from hookwright.processes import pipes as _pipes
+from hookwright.processes import process as _process
+from hookwright.processes import spawn as _spawn
 
 #: What ends at each mark, in the order in which they come.
 BORDERS = {

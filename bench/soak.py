@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from hookwright import Places, open_session
-from hookwright.samples import sample
+from hookwright.protocol.samples import sample
 
 
 def rss() -> int:

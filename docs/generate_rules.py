@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookwright.lint import FAMILIES, RULES, Rule, Sample
+from hookwright.lint import FAMILIES, RULES, LintRule, Sample
 
 PAGE = Path(__file__).parent / "rules.md"
 
@@ -67,14 +67,14 @@ def _overview() -> Iterator[str]:
     yield ""
 
 
-def _family(title: str, rules: tuple[Rule, ...]) -> Iterator[str]:
+def _family(title: str, rules: tuple[LintRule, ...]) -> Iterator[str]:
     yield f"## {title}"
     yield ""
     for rule in rules:
         yield from _rule(rule)
 
 
-def _rule(rule: Rule) -> Iterator[str]:
+def _rule(rule: LintRule) -> Iterator[str]:
     yield f"### {rule.title}"
     yield ""
     notes = [
@@ -112,7 +112,7 @@ def _language(name: str) -> str:
     )
 
 
-def _anchor(rule: Rule) -> str:
+def _anchor(rule: LintRule) -> str:
     return rule.title.lower().replace(" ", "-")
 
 

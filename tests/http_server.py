@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from hookwright.executors.http import HttpExecutor
-from hookwright.executors.job import Job
-from hookwright.handlers import HttpHandler
-from hookwright.replies import Reply
-from hookwright.sources import Scope, Source
-from hookwright.wire import encode_event
+from hookwright.protocol.handlers import HttpHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Reply
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event
 from support import event, open_fds
 
 USER = Source(Scope.USER)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from hookwright.executors._process import Command
+from hookwright.processes.process import Command
 
 
 def sh(script: str, *, stdin: bytes = b"", cwd: Path | str = "/", env: Mapping[str, str] | None = None) -> Command:

@@ -8,12 +8,12 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from hookwright.events import Event
-from hookwright.handlers import CommandHandler, OnFailure
-from hookwright.outcome import Run, Timing, Verdict
-from hookwright.replies import Exited
-from hookwright.samples import sample
-from hookwright.sources import Scope, Source
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler, OnFailure
+from hookwright.protocol.outcome import Run, Timing, Verdict
+from hookwright.protocol.replies import Exited
+from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import Scope, Source
 
 
 def event(name: str, /, **changes: Any) -> Event:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.aggregate import aggregate
-from hookwright.outcome import (
+from hookwright.protocol.outcome import (
     NO_OPINION,
     Allow,
     Ask,
@@ -18,9 +18,9 @@ from hookwright.outcome import (
     Defer,
     Deny,
     Ending,
+    EndTurn,
     NoOpinion,
     Outcome,
-    Stop,
     Verdict,
     strictness,
 )
@@ -62,21 +62,23 @@ def test_law_2_all_reasons_of_the_winner_are_kept_in_order() -> None:
 
 @pytest.mark.req("R-292", "R-293")
 def test_law_3_any_stop_ends_the_turn_and_the_first_with_a_reason_gives_it() -> None:
-    outcome = combine("PostToolUse", Verdict(), Verdict(stop=Stop()), Verdict(stop=Stop("x")), Verdict(stop=Stop("y")))
-    assert outcome.stop == Stop("x")
+    outcome = combine(
+        "PostToolUse", Verdict(), Verdict(stop=EndTurn()), Verdict(stop=EndTurn("x")), Verdict(stop=EndTurn("y"))
+    )
+    assert outcome.stop == EndTurn("x")
     assert combine("PostToolUse", Verdict()).stop is None
 
 
 @pytest.mark.req("R-270")
 def test_law_4_a_stop_lifts_the_block_of_stop() -> None:
-    outcome = combine("Stop", decided(Block("go on")), Verdict(stop=Stop("enough")))
-    assert (outcome.blocked, outcome.stop) == (False, Stop("enough"))
+    outcome = combine("Stop", decided(Block("go on")), Verdict(stop=EndTurn("enough")))
+    assert (outcome.blocked, outcome.stop) == (False, EndTurn("enough"))
 
 
 @pytest.mark.req("R-264")
 def test_law_4_elsewhere_both_hold() -> None:
-    outcome = combine("PostToolUse", decided(Block("b")), Verdict(stop=Stop("s")))
-    assert (outcome.blocked, outcome.stop) == (True, Stop("s"))
+    outcome = combine("PostToolUse", decided(Block("b")), Verdict(stop=EndTurn("s")))
+    assert (outcome.blocked, outcome.stop) == (True, EndTurn("s"))
 
 
 @pytest.mark.req("R-294", "R-295", "R-296")
@@ -145,7 +147,7 @@ VERDICTS = st.builds(
     Verdict,
     ending=st.sampled_from(list(Ending)),
     decision=DECISIONS,
-    stop=st.none() | st.builds(Stop, st.none() | st.text(max_size=3)),
+    stop=st.none() | st.builds(EndTurn, st.none() | st.text(max_size=3)),
     context=st.none() | st.text(min_size=1, max_size=3),
     updated_input=st.none() | st.fixed_dictionaries({"command": st.text(max_size=3)}),
 )

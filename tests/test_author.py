@@ -34,14 +34,14 @@ from hookwright.author import (
     to_wire,
 )
 from hookwright.author._tables import EVENTS, OPTIONAL
-from hookwright.events import CATALOGUE, Shape, TargetForm
-from hookwright.events import Event as Typed
-from hookwright.handlers import CallbackHandler
 from hookwright.interpret import interpret
-from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Verdict
-from hookwright.replies import Answered
-from hookwright.sources import Scope, Source
-from hookwright.wire import encode_event, payload
+from hookwright.protocol.events import CATALOGUE, Shape, TargetForm
+from hookwright.protocol.events import Event as Typed
+from hookwright.protocol.handlers import CallbackHandler
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Verdict
+from hookwright.protocol.replies import Answered
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event, payload
 from support import event
 
 # ── the tables are the catalogue ────────────────────────────────────────────

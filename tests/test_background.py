@@ -11,8 +11,8 @@ import pytest
 
 from hookwright.background import AsyncRequest, async_request
 from hookwright.engine import Options
-from hookwright.outcome import NO_OPINION
-from hookwright.replies import Failed, TimedOut
+from hookwright.protocol.outcome import NO_OPINION
+from hookwright.protocol.replies import Failed, TimedOut
 from support import child_processes, command
 from test_engine import at, engine, group
 

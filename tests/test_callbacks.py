@@ -12,11 +12,11 @@ import pytest
 from hookwright import Allow, Answer, Ask, Deny, Hooks, PostToolUse, PreToolUse, Stop, UserPromptSubmit
 from hookwright.engine import HookEngine
 from hookwright.executors.callback import CallbackContext
-from hookwright.handlers import FunctionHandler
 from hookwright.hookset import HookSet
-from hookwright.outcome import Block, Ending, Outcome
-from hookwright.outcome import Stop as StopTurn
-from hookwright.wire import payload
+from hookwright.protocol.handlers import FunctionHandler
+from hookwright.protocol.outcome import Block, Ending, Outcome
+from hookwright.protocol.outcome import EndTurn as StopTurn
+from hookwright.protocol.wire import payload
 from support import event
 from test_engine import at, engine
 

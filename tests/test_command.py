@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from hookwright.background import Background
-from hookwright.events import Event
 from hookwright.executors.command import CommandExecutor, mark_prefix
-from hookwright.executors.job import Job
-from hookwright.handlers import CommandHandler
-from hookwright.host import Host
-from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.sources import Plugin, Scope, Source
-from hookwright.wire import encode_event
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.sources import Plugin, Scope, Source
+from hookwright.protocol.wire import encode_event
 from support import event, script
 
 

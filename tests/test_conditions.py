@@ -10,10 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookwright.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, allowed_by, covers, parse_rule
-from hookwright.matchers import compile_matcher
-from hookwright.shell import analyse_bash
-from hookwright.shell.bash import _language
+from hookwright.matching.conditions import (
+    InvalidRule,
+    Match,
+    NoMatch,
+    Reading,
+    Undecided,
+    Where,
+    allowed_by,
+    covers,
+    parse_rule,
+)
+from hookwright.matching.matchers import compile_matcher
+from hookwright.matching.shell import analyse_bash
+from hookwright.matching.shell.bash import _language
 
 WHERE = Where(cwd="/p", home="/home/u", anchor="/p/settings")
 

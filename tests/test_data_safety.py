@@ -16,8 +16,8 @@ from hookwright.agent.transcript.lines import read_lines
 from hookwright.cli.journalfile import Filter, records
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.errors import TrustError
-from hookwright.journal import Journal
-from hookwright.recorder import Recorder
+from hookwright.observers.journal import Journal
+from hookwright.observers.recorder import Recorder
 from support import command
 from test_engine import at, engine, group
 
@@ -128,7 +128,7 @@ def test_a_transcript_cut_at_any_byte_goes_on(tmp_path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from hookwright.agent.transcript import Envelope, Transcript
-from hookwright.journal import Journal
+from hookwright.observers.journal import Journal
 journal = Journal(sys.argv[1])
 transcript = Transcript(sys.argv[1] + "/shared.jsonl", Envelope(session_id="s", cwd="/w", version="0"))
 for number in range(int(sys.argv[3])):

@@ -14,14 +14,6 @@ from pathlib import Path
 import pytest
 
 import coverage_map
-from hookwright.cli import COMMANDS
-from hookwright.cli import main as hookwright
-from hookwright.config import load_hooks
-from hookwright.config.trust import TrustPolicy
-from hookwright.diagnostics import CODES
-from hookwright.events import CATALOGUE
-from hookwright.visibility import Reader
-from hookwright.wire import camel
 from docpages import (
     HAND_WRITTEN,
     PAGES,
@@ -38,6 +30,14 @@ from docpages import (
     steps,
     without_blocks,
 )
+from hookwright.cli import COMMANDS
+from hookwright.cli import main as hookwright
+from hookwright.config import load_hooks
+from hookwright.config.trust import TrustPolicy
+from hookwright.protocol.diagnostics import CODES
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.wire import camel
+from hookwright.visibility import Reader
 
 KIT = ROOT / "tests" / "conformance" / "kit"
 GUIDE = (ROOT / "docs" / "guide.md").read_text()

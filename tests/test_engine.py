@@ -13,10 +13,12 @@ import pytest
 
 from hookwright.background import Background
 from hookwright.engine import HookEngine, Options, time_limit
-from hookwright.events import CATALOGUE, Event
 from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor
-from hookwright.handlers import (
+from hookwright.hookset import HookSet
+from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
+from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.handlers import (
     AgentHandler,
     CallbackHandler,
     Handler,
@@ -26,12 +28,10 @@ from hookwright.handlers import (
     OnFailure,
     PromptHandler,
 )
-from hookwright.hookset import HookSet
-from hookwright.host import Host
-from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
-from hookwright.outcome import Allow, Ask, Deny, Ending, Outcome, SkipReason, Stop
-from hookwright.replies import Failed, Failure
-from hookwright.sources import Component, Plugin, Scope, Source
+from hookwright.protocol.host import Host
+from hookwright.protocol.outcome import Allow, Ask, Deny, Ending, EndTurn, Outcome, SkipReason
+from hookwright.protocol.replies import Failed, Failure
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 from support import child_processes, command, event, open_fds
 
 
@@ -250,7 +250,7 @@ def test_in_sequence_each_starts_after_the_earlier_ended_and_a_stop_ends_the_res
     made = engine(tmp_path, group("PostToolUse", *handlers), options=Options(sequential=True))
     outcome = fire(made, at("PostToolUse", tmp_path))
     assert (tmp_path / "log").read_text() == "a\nb\n"
-    assert outcome.stop == Stop("enough")
+    assert outcome.stop == EndTurn("enough")
     assert [skip.reason for skip in outcome.skips] == [SkipReason.STOPPED]
 
 

@@ -52,7 +52,9 @@ FIRE = "from hookwright.cli import main; main(['fire', 'PreToolUse', '--tool', '
 
 
 @pytest.mark.parametrize(
-    "statement", ["from hookwright import HookEngine, PreToolUse, load_hooks, open_session", FIRE], ids=["engine", "fire"]
+    "statement",
+    ["from hookwright import HookEngine, PreToolUse, load_hooks, open_session", FIRE],
+    ids=["engine", "fire"],
 )
 def test_the_engine_loads_the_core_alone(statement: str, tmp_path: Path) -> None:
     found = loaded(statement, tmp_path)

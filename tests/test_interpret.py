@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.events import CATALOGUE, Exit2, Plain
-from hookwright.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
 from hookwright.interpret import interpret
-from hookwright.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, Stop, Verdict
-from hookwright.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
-from hookwright.sources import Scope, Source
-from hookwright.target import canonical_model
+from hookwright.protocol.events import CATALOGUE, Exit2, Plain
+from hookwright.protocol.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
+from hookwright.protocol.matched import canonical_model
+from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, EndTurn, Verdict
+from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
+from hookwright.protocol.sources import Scope, Source
 from support import command, event, exited, failing_closed, specific
 
 ALL = sorted(CATALOGUE)
@@ -315,7 +315,7 @@ def test_continue_false_ends_the_turn_where_it_counts() -> None:
         "SubagentStop",
         "TeammateIdle",
     }
-    assert verdict("TaskCompleted", 0, {"continue": False}, teammate_name="n").stop == Stop()
+    assert verdict("TaskCompleted", 0, {"continue": False}, teammate_name="n").stop == EndTurn()
 
 
 def verdict_of_stop(name: str) -> Verdict:
@@ -324,7 +324,7 @@ def verdict_of_stop(name: str) -> Verdict:
 
 @pytest.mark.req("R-229")
 def test_the_stop_reason_goes_with_the_stop() -> None:
-    assert verdict_of_stop("PostToolUse").stop == Stop("why")
+    assert verdict_of_stop("PostToolUse").stop == EndTurn("why")
 
 
 @pytest.mark.req("R-252", "R-263", "R-274")

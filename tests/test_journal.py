@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import hookwright.journal
-from hookwright.diagnostics import Diagnostic
-from hookwright.journal import Journal, redact, short, state_dir
+import hookwright.observers.journal
+from hookwright.observers.journal import Journal, redact, short, state_dir
+from hookwright.protocol.diagnostics import Diagnostic
 from support import command
 from test_engine import at, engine, group
 
@@ -91,11 +91,11 @@ def test_the_file_is_private(tmp_path: Path) -> None:
 
 
 def test_a_full_file_is_set_aside_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hookwright.journal, "ROTATE_AT", 400)
+    monkeypatch.setattr(hookwright.observers.journal, "ROTATE_AT", 400)
     fire(tmp_path, Journal(str(tmp_path / "state")), command("true"), times=20)
     names = sorted(os.listdir(tmp_path / "state"))
     assert "journal.jsonl" in names
-    assert len(names) == 1 + hookwright.journal.KEEP
+    assert len(names) == 1 + hookwright.observers.journal.KEEP
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.events import CATALOGUE
-from hookwright.jsontext import DEEPEST, parse_json, repeated_keys
-from hookwright.wire import Output, read_stdout
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import DEEPEST, parse_json, repeated_keys
+from hookwright.protocol.wire import Output, read_stdout
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookwright import jsregex
+from hookwright.matching import jsregex
 
 TABLE = json.loads((Path(__file__).parent / "data" / "jsregex.json").read_text())
 SUBJECTS: list[str] = TABLE["subjects"]

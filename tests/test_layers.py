@@ -1,95 +1,66 @@
-"""Imports go one way, and importing costs nothing."""
+"""Imports go one way, rooms stay small, and importing costs nothing."""
 
 from __future__ import annotations
 
-import ast
+import collections
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parent.parent / "src" / "hookwright"
-
-#: Layers from left to right; a module may import from its own layer and those before it.
-LAYERS: list[set[str]] = [
-    {"_version", "errors", "sources", "jsontext", "private", "replacing", "screen"},
-    {"diagnostics", "handlers", "replies", "model"},
-    {"events", "outcome"},
-    {
-        "wire",
-        "matchers",
-        "conditions",
-        "jsregex",
-        "shell",
-        "paths",
-        "answers",
-        "samples",
-        "interpret",
-        "exitnotes",
-        "program",
-        "target",
-    },
-    {
-        "hookset",
-        "aggregate",
-        "visibility",
-        "host",
-        "spill",
-        "executors",
-        "background",
-        "observers",
-        "mcp_servers",
-        "watchdog",
-    },
-    {"engine", "journal", "otel", "recorder"},
-    {"config", "testing", "author", "schema"},
-    {"models", "replay", "warm"},
-    {"session", "wiring"},
-    {"lint", "cases", "templates", "agent", "pytest_plugin"},
-    {"cli", "tui"},
-]
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+import layers
 
 
-def known(name: str) -> str:
-    return "mcp_servers" if name.lstrip("_").startswith("mcp") else name
+def relative(path: Path) -> str:
+    return str(path.relative_to(layers.SRC))
 
 
-def layer_of(path: Path) -> str:
-    part = path.relative_to(SRC).parts[0].removesuffix(".py")
-    return known(part)
-
-
-def imports(path: Path) -> set[str]:
-    """Name the hookwright modules that a file imports at its top; types alone do not count."""
-    found = set()
-    tree = ast.parse(path.read_text())
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("hookwright."):
-            found.add(node.module.split(".")[1])
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("hookwright.")}
-    return found
-
-
-FILES = sorted(path for path in SRC.rglob("*.py") if path.parent != SRC or path.name != "__init__.py")
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SRC)))
-def test_imports_go_leftward_only(path: Path) -> None:
-    here = layer_of(path)
-    assert here in RANK, f"put `{here}` into a layer"
-    wrong = {name for name in imports(path) if RANK[known(name)] > RANK[here]}
+@pytest.mark.parametrize("path", [path for path in layers.files() if layers.module_of(path)], ids=relative)
+def test_imports_go_one_way(path: Path) -> None:
+    here = layers.room_of(layers.module_of(path))
+    assert here in layers.RANK, f"put `{here}` into a layer"
+    wrong = {
+        f"line {line}: {module}"
+        for module, line in layers.imported(path)
+        if layers.RANK[layers.room_of(module)] > layers.RANK[here]
+    }
     assert not wrong
+
+
+def test_every_layer_exists() -> None:
+    rooms = {layers.room_of(layers.module_of(path)) for path in layers.files()}
+    assert set(layers.RANK) <= rooms
+
+
+def test_no_folder_has_more_modules_than_a_reader_can_take_in() -> None:
+    counts = collections.Counter(path.parent for path in layers.files() if path.name != "__init__.py")
+    assert not {relative(folder): n for folder, n in counts.items() if n > layers.MOST_MODULES}
+
+
+@pytest.mark.parametrize("path", layers.files(), ids=relative)
+def test_a_private_module_is_imported_by_its_own_folder_only(path: Path) -> None:
+    assert not list(layers.private_imports(path))
+
+
+def test_the_engine_does_not_import_the_package_that_runs_processes() -> None:
+    code = "import sys, hookwright.engine; print([m for m in sys.modules if m.startswith('hookwright.processes')])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
 
 
 CORE = {"msgspec", "typing_extensions"}  # msgspec itself takes the second where it is installed
 
 
-@pytest.mark.parametrize("statement", ["import hookwright", "from hookwright import HookEngine, PreToolUse, load_hooks"])
+@pytest.mark.parametrize(
+    "statement", ["import hookwright", "from hookwright import HookEngine, PreToolUse, load_hooks"]
+)
 def test_the_core_imports_one_third_party_package(statement: str) -> None:
-    code = f"{statement}\nimport sys\nprint('\\n'.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    code = (
+        "import sys; before = {m.split('.')[0] for m in sys.modules}\n"
+        f"{statement}\n"
+        "print('\\n'.join(sorted({m.split('.')[0] for m in sys.modules} - before)))"
+    )
     out = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     loaded = set(out.stdout.split()) - set(sys.stdlib_module_names) - {"hookwright", "__main__", "__mp_main__"}
     assert {name for name in loaded if not name.startswith("_")} <= CORE

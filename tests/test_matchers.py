@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookwright.matchers import (
+from hookwright.matching.matchers import (
     Match,
     MatchAll,
     Matcher,

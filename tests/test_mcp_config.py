@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hookwright.diagnostics import CODES
-from hookwright.mcp_config import read_mcp_config
-from hookwright.mcp_values import HttpServer, StdioServer, full_name
-from hookwright.sources import Scope, Source
+from hookwright.mcp.config import read_mcp_config
+from hookwright.mcp.values import HttpServer, StdioServer, full_name
+from hookwright.protocol.diagnostics import CODES
+from hookwright.protocol.sources import Scope, Source
 
 SOURCE = Source(Scope.PROJECT, ".mcp.json", from_project=True)
 ENV = {"TOKEN": "secret", "HOME": "/home/u"}

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from hookwright.errors import McpError, MissingExtra
-from hookwright.mcp_servers import (
+from hookwright.mcp.servers import (
     CallFailed,
-    Elicitation,
+    ElicitationRequest,
     Elicited,
     HttpServer,
     McpServers,
+    McpToolResult,
     ServerConfig,
     ServerUnavailable,
     StdioServer,
-    ToolResult,
 )
 from support import open_fds
 
@@ -64,7 +64,7 @@ def text(value: str) -> tuple[dict[str, str], ...]:
     return ({"type": "text", "text": value},)
 
 
-async def bob(question: Elicitation) -> Elicited:
+async def bob(question: ElicitationRequest) -> Elicited:
     return Elicited("accept", {"name": "Bob"})
 
 
@@ -88,17 +88,17 @@ def test_tools_and_results() -> None:
         assert echo.input_schema["required"] == ["text"]
         assert echo.annotations == {"readOnlyHint": True}
         assert tools["mcp__kit__structured"].output_schema is not None
-        assert await servers.call("kit", "echo", {"text": "hi"}) == ToolResult(text("echo:hi"))
-        assert await servers.call("kit", "structured", {}) == ToolResult(text('{"n":1}'), {"n": 1})
-        assert await servers.call("kit", "fail", {}) == ToolResult(text("MCP-BOOM"), is_error=True)
+        assert await servers.call("kit", "echo", {"text": "hi"}) == McpToolResult(text("echo:hi"))
+        assert await servers.call("kit", "structured", {}) == McpToolResult(text('{"n":1}'), {"n": 1})
+        assert await servers.call("kit", "fail", {}) == McpToolResult(text("MCP-BOOM"), is_error=True)
 
     with_servers(work, kit=FAKE)
 
 
 def test_questions_go_to_whoever_called() -> None:
-    asked: list[Elicitation] = []
+    asked: list[ElicitationRequest] = []
 
-    async def decline(question: Elicitation) -> Elicited:
+    async def decline(question: ElicitationRequest) -> Elicited:
         asked.append(question)
         return Elicited("decline", {"name": "not sent"})
 
@@ -114,7 +114,7 @@ def test_questions_go_to_whoever_called() -> None:
 
     with_servers(work, kit=FAKE)
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    assert asked == [Elicitation("kit", "Your name?", "form", schema)]
+    assert asked == [ElicitationRequest("kit", "Your name?", "form", schema)]
 
 
 def test_a_server_on_the_official_sdk() -> None:
@@ -270,7 +270,7 @@ def test_closing_ends_a_start_that_is_under_way(tmp_path: Path) -> None:
 
 def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "hookwright._mcp_session", raising=False)
+    monkeypatch.delitem(sys.modules, "hookwright.mcp._session", raising=False)
     servers = McpServers({"kit": FAKE}, env={}, cwd=str(HERE))
     with pytest.raises(MissingExtra, match=r"hookwright\[mcp\]"):
         asyncio.run(servers.call("kit", "x", {}))

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from hookwright.otel import Telemetry
+from hookwright.observers.otel import Telemetry
 from support import command
 from test_engine import at, engine, group
 

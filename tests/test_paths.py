@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.conditions import Match, NoMatch, Reading, Where, parse_rule
+from hookwright.matching.conditions import Match, NoMatch, Reading, Where, parse_rule
 
 WHERE = Where(cwd="/p", home="/home/u", anchor="/p/settings")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookwright.outcome import Allow, Ask, Deny, NoOpinion, Outcome
+from hookwright.protocol.outcome import Allow, Ask, Deny, NoOpinion, Outcome
 from hookwright.session import open_session
 from hookwright.wiring import Places
 from support import event, hooks_for

@@ -16,13 +16,13 @@ from jsonschema import Draft202012Validator
 
 from hookwright.config.jsonfile import Tree, parse_json
 from hookwright.config.parse import parse_hooks
-from hookwright.diagnostics import Severity
-from hookwright.events import CATALOGUE
-from hookwright.samples import sample, tool_names
-from hookwright.schema import all_schemas, input_schema, output_schema, settings_schema
-from hookwright.sources import Scope, Source
+from hookwright.config.schema import all_schemas, input_schema, output_schema, settings_schema
+from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import sample, tool_names
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import UnusableOutput, camel, payload, read_answer
 from hookwright.templates import load_template, template_names
-from hookwright.wire import Unusable, camel, payload, read_answer
 
 KIT = Path(__file__).parent / "conformance" / "kit"
 SETTINGS = Draft202012Validator(settings_schema())
@@ -105,7 +105,7 @@ def answers(draw: Any) -> tuple[str, dict[str, Any]]:
 @given(answers())
 def test_an_answer_fits_exactly_when_the_engine_can_use_it(drawn: tuple[str, dict[str, Any]]) -> None:
     event, answer = drawn
-    usable = not isinstance(read_answer(answer, event, CATALOGUE[event].rules), Unusable)
+    usable = not isinstance(read_answer(answer, event, CATALOGUE[event].rules), UnusableOutput)
     assert OUTPUTS[event].is_valid(answer) == usable
 
 

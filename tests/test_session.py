@@ -13,10 +13,10 @@ import pytest
 
 from hookwright import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
 from hookwright.config import TrustPolicy, accept, review
-from hookwright.handlers import CommandHandler, MatcherGroup
-from hookwright.outcome import SkipReason
+from hookwright.protocol.handlers import CommandHandler, MatcherGroup
+from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.sources import Component, Scope, Source
 from hookwright.session import HookSession
-from hookwright.sources import Component, Scope, Source
 from support import event, hooks_for, script, settings
 
 

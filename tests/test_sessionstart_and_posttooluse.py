@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookwright.outcome import NO_OPINION, Block, Outcome, Stop
+from hookwright.protocol.outcome import NO_OPINION, Block, EndTurn, Outcome
 from support import command
 from test_engine import at, engine, group
 
@@ -86,7 +86,7 @@ def test_post_tool_use_json_block_keeps_the_result(tmp_path: Path) -> None:
 @pytest.mark.req("R-388", "R-264")
 def test_post_tool_use_stop(tmp_path: Path) -> None:
     outcome = post(tmp_path, printed({"continue": False, "stopReason": "red", "decision": "block", "reason": "r"}))
-    assert outcome.stop == Stop("red")
+    assert outcome.stop == EndTurn("red")
 
 
 @pytest.mark.req("R-388", "R-226")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookwright.matchers import Match, NoMatch, Undecided
-from hookwright.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell
-from hookwright.shell.bash import _language, _Reader, _simple
-from hookwright.shell.commands import UNKNOWN
+from hookwright.matching.matchers import Match, NoMatch, Undecided
+from hookwright.matching.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell
+from hookwright.matching.shell.bash import _BashReader, _language, _simple
+from hookwright.matching.shell.commands import UNKNOWN
 
 
 def cores(command: str) -> list[str]:
@@ -194,7 +194,7 @@ def test_the_short_way_and_the_parser_agree(words: list[str], data: st.DataObjec
     gaps = st.text(" ", min_size=1, max_size=2)
     command = "".join(word + data.draw(gaps) for word in words)
     simple = _simple(command)
-    parsed = _Reader(_language(), command).read()
+    parsed = _BashReader(_language(), command).read()
     if simple is None:
         assert parsed.problem is not None or all(word in ("FOO=1", "x=y") for word in words)
         return

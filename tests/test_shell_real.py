@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.conditions import Match, Undecided, Where, parse_rule
+from hookwright.matching.conditions import Match, Undecided, Where, parse_rule
 
 BASH = shutil.which("bash") or "/bin/bash"
 RULE = parse_rule("Bash(rm *)")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.outcome import Deny, Verdict
+from hookwright.protocol.outcome import Deny, Verdict
 from hookwright.spill import LIMIT, fit
 from support import command, event
 

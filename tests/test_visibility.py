@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hookwright.aggregate import aggregate
-from hookwright.events import CATALOGUE
 from hookwright.interpret import interpret
-from hookwright.outcome import Outcome, Run, Timing
-from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.outcome import Outcome, Run, Timing
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.visibility import Form, Message, Reader, for_reader, messages
 from support import command, event, exited, run_of, specific
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.executors._group import Group, leaders
+from hookwright.processes.group import Group, leaders
+from hookwright.processes.watchdog import Watchdog, _note
 from hookwright.session import open_session
-from hookwright.watchdog import Watchdog, _note
 from hookwright.wiring import Places
 from processes import eventually, gone, written
 from support import event, hooks_for, open_fds
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 #: A host that fires one event and tells where its watchdog is; argument: the project.
 HOST = """
 import asyncio, os, sys
-from hookwright.samples import sample
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.errors import InvalidEvent
-from hookwright.events import CATALOGUE
-from hookwright.jsontext import parse_json
-from hookwright.wire import camel, decode_event, encode, encode_event
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.wire import camel, decode_event, encode, encode_event
 from support import command, event
 from test_engine import at, engine, group
 

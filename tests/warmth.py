@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from hookwright.background import Background
-from hookwright.events import Event
 from hookwright.executors.command import CommandExecutor
-from hookwright.executors.job import Job
-from hookwright.handlers import CommandHandler
-from hookwright.host import Host
-from hookwright.replies import Exited, Reply
-from hookwright.sources import Scope, Source
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Exited, Reply
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event
 from hookwright.warm.executor import WorkerExecutor
 from hookwright.warm.workers import Workers
-from hookwright.wire import encode_event
 from support import event
 
 #: The interpreter of the hooks; HOOKWRIGHT_TEST_PYTHON names another one than that of the tests.

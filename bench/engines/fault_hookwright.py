@@ -7,8 +7,8 @@ import sys
 import tempfile
 import time
 
-from hookwright.outcome import Allow, Ask, Deny
-from hookwright.samples import sample
+from hookwright.protocol.outcome import Allow, Ask, Deny
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 

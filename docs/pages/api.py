@@ -9,21 +9,21 @@ from pathlib import Path
 from pages.markdown import code, page, ticked
 
 import hookwright
-from hookwright.events import CATALOGUE
+from hookwright.protocol.events import CATALOGUE
 
 ROOT = Path(hookwright.__file__).parent
 
 #: Public modules beside the names of the package itself, with the names that count.
 FURTHER = {
-    "hookwright.outcome": ("Stop", "Verdict", "Ending"),
+    "hookwright.protocol.outcome": ("Stop", "Verdict", "Ending"),
     "hookwright.session": ("HookSession",),
     "hookwright.background": ("Background", "Late"),
-    "hookwright.observers": ("RunStarted", "RunEnded", "EventEnded"),
+    "hookwright.observers.notices": ("RunStarted", "RunEnded", "EventEnded"),
     "hookwright.executors.callback": ("CallbackContext", "Signal"),
     "hookwright.executors.toolbox": ("ToolBox", "ToolUse", "ToolResult"),
     "hookwright.config": ("TrustPolicy", "Settings"),
-    "hookwright.sources": ("Source", "Scope"),
-    "hookwright.samples": ("sample",),
+    "hookwright.protocol.sources": ("Source", "Scope"),
+    "hookwright.protocol.samples": ("sample",),
     "hookwright.models": ("from_environment",),
     "hookwright.author": ("Hook", "deny", "ask", "allow", "defer", "block", "stop", "context", "message", "rewrite"),
     "hookwright.agent": ("open_agent", "Agent", "AgentOptions", "Result", "Person"),

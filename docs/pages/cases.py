@@ -46,8 +46,8 @@ def cases() -> str:
     """Write the page."""
     return page(
         "Case files",
-        "`hookwright test` runs cases: an event with its surroundings, and what must come of it. A file is YAML or JSON, "
-        "a list of cases or an object with `defaults` and `cases`, by default in `.claude/hooks/tests`. "
+        "`hookwright test` runs cases: an event with its surroundings, and the expected result. A file is YAML or "
+        "JSON, a list of cases or an object with `defaults` and `cases`, by default in `.claude/hooks/tests`. "
         "[The guide](../guide.md#test-your-hooks) has an example.",
         "## Keys of a case",
         table(("key", "meaning"), [(f"`{key}`", CASE[key]) for key in _CASE_KEYS]),
@@ -60,5 +60,5 @@ def cases() -> str:
         code("reason: [rm, not allowed]\ncontext: null\nsystem_message: {is: checked}", "yaml"),
         "## Failures",
         table(("failure", "stands for"), [(f"`{name}`", text) for name, text in FAULTS.items()]),
-        "`NAME:PATTERN` strikes only the hooks whose command has the pattern. `hookwright fire --inject` takes the same.",
+        "`NAME:PATTERN` affects only hooks whose command has the pattern. `hookwright fire --inject` takes the same.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.markdown import page
 
-from hookwright.diagnostics import CODES
+from hookwright.protocol.diagnostics import CODES
 
 
 def diagnostics() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hookwright.events import Plain
+from hookwright.protocol.events import Plain
 
 GENERATED = "<!-- Made by docs/generate.py from the code. Do not edit; run `make docs`. -->"
 

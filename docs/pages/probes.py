@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hookwright.aggregate import aggregate
-from hookwright.events import CATALOGUE, Exit2
-from hookwright.handlers import CommandHandler
 from hookwright.interpret import interpret
-from hookwright.outcome import Outcome, Run, Timing
-from hookwright.replies import Exited, Reply, TimedOut
-from hookwright.samples import sample
-from hookwright.sources import Scope, Source
+from hookwright.protocol.events import CATALOGUE, Exit2
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.outcome import Outcome, Run, Timing
+from hookwright.protocol.replies import Exited, Reply, TimedOut
+from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import Scope, Source
 from hookwright.visibility import Reader, messages
 
 MARK = "MARK-7f3a"

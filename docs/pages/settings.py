@@ -15,7 +15,7 @@ import hookwright
 from hookwright.config import fields
 from hookwright.config.fields import NOTES, SPECS
 from hookwright.config.settings import PRECEDENCE
-from hookwright.sources import Scope
+from hookwright.protocol.sources import Scope
 
 SOURCES = Path(hookwright.__file__).parent
 
@@ -64,7 +64,7 @@ READ = {
     "HOOKWRIGHT_MANAGED_SETTINGS": "Another managed file, or a folder with `managed-settings.json` and "
     "`managed-settings.d/`.",
     "HOOKWRIGHT_TRUST": "`1` trusts whatever project files say, for this process.",
-    "HOOKWRIGHT_RECORD": "A private file that gets every event of every session, payloads included, for `hookwright record`.",
+    "HOOKWRIGHT_RECORD": "A private file that receives every event with its payload, for `hookwright record`.",
     "HOOKWRIGHT_STATE_DIR": "Where the trust store and the journal are kept.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",

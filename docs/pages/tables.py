@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.markdown import PLAIN, page, table
 from pages.probes import EFFECTS, NOBODY, VISIBILITY, stderr_of_exit_2
 
-from hookwright.events import CATALOGUE
+from hookwright.protocol.events import CATALOGUE
 
 _STATUS = (
     ("0", "Success. stdout is read: one JSON object is an answer, anything else is plain text."),

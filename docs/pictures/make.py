@@ -18,7 +18,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from hookwright.cli.commands import chat
-from hookwright.tui.app import ChatApp, Launch
+from hookwright.tui.widgets.app import AppLaunch, ChatApp
 
 SIZE = (104, 34)
 #: The width of one cell in these pictures.
@@ -106,7 +106,7 @@ def new_app(project: Path, *args: str) -> ChatApp:
     parser = argparse.ArgumentParser()
     chat.configure(parser)
     parsed = parser.parse_args(["--script", str(project / "script.json"), "--permission-mode", "acceptEdits", *args])
-    return ChatApp(Launch(args=parsed, env=dict(os.environ), cwd=str(project)))
+    return ChatApp(AppLaunch(args=parsed, env=dict(os.environ), cwd=str(project)))
 
 
 async def until(app: ChatApp, pilot: Pilot[int], words: str) -> None:

@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 
 from hookwright.agent import AgentOptions, Result, open_agent
-from hookwright.agent.updates import Added, Note, Said, ToolEnded, Update
+from hookwright.agent.state.updates import Added, Note, Said, ToolEnded, Update
 from hookwright.cli.render import one_line
 from hookwright.cli.terminal import Style
 from hookwright.models.script import load_script
 from hookwright.models.scripted import ScriptedModel
 from hookwright.observers import EventEnded, Notice, RunEnded
-from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
-from hookwright.screen import say
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
+from hookwright.text import say
 
 HERE = Path(__file__).parent
 PROMPT = "Clear the old results, then make greet() say `Hello, Ada.`"

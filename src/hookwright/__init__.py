@@ -13,10 +13,9 @@ TYPE_CHECKING = False  # `typing` would cost more than all the rest of this modu
 if TYPE_CHECKING:
     from typing import Any
 
-    from hookwright.answers import Answer as Answer
+    from hookwright.code_hooks import Hooks as Hooks
     from hookwright.config import Loaded as Loaded
     from hookwright.config import load_hooks as load_hooks
-    from hookwright.diagnostics import Diagnostic as Diagnostic
     from hookwright.engine import HookEngine as HookEngine
     from hookwright.engine import Options as Options
     from hookwright.errors import ConfigError as ConfigError
@@ -24,72 +23,73 @@ if TYPE_CHECKING:
     from hookwright.errors import InvalidEvent as InvalidEvent
     from hookwright.errors import MissingExtra as MissingExtra
     from hookwright.errors import TrustError as TrustError
-    from hookwright.events import CATALOGUE as CATALOGUE
-    from hookwright.events import ConfigChange as ConfigChange
-    from hookwright.events import CwdChanged as CwdChanged
-    from hookwright.events import DirectoryAdded as DirectoryAdded
-    from hookwright.events import Elicitation as Elicitation
-    from hookwright.events import ElicitationResult as ElicitationResult
-    from hookwright.events import Event as Event
-    from hookwright.events import FileChanged as FileChanged
-    from hookwright.events import InstructionsLoaded as InstructionsLoaded
-    from hookwright.events import MessageDisplay as MessageDisplay
-    from hookwright.events import Notification as Notification
-    from hookwright.events import PermissionDenied as PermissionDenied
-    from hookwright.events import PermissionRequest as PermissionRequest
-    from hookwright.events import PostCompact as PostCompact
-    from hookwright.events import PostModelSwitch as PostModelSwitch
-    from hookwright.events import PostToolBatch as PostToolBatch
-    from hookwright.events import PostToolUse as PostToolUse
-    from hookwright.events import PostToolUseFailure as PostToolUseFailure
-    from hookwright.events import PreCompact as PreCompact
-    from hookwright.events import PreModelSwitch as PreModelSwitch
-    from hookwright.events import PreToolUse as PreToolUse
-    from hookwright.events import SessionEnd as SessionEnd
-    from hookwright.events import SessionStart as SessionStart
-    from hookwright.events import Setup as Setup
-    from hookwright.events import Stop as Stop
-    from hookwright.events import StopFailure as StopFailure
-    from hookwright.events import SubagentStart as SubagentStart
-    from hookwright.events import SubagentStop as SubagentStop
-    from hookwright.events import TaskCompleted as TaskCompleted
-    from hookwright.events import TaskCreated as TaskCreated
-    from hookwright.events import TeammateIdle as TeammateIdle
-    from hookwright.events import UserPromptExpansion as UserPromptExpansion
-    from hookwright.events import UserPromptSubmit as UserPromptSubmit
-    from hookwright.events import WorktreeCreate as WorktreeCreate
-    from hookwright.events import WorktreeRemove as WorktreeRemove
     from hookwright.hookset import HookSet as HookSet
-    from hookwright.host import Host as Host
-    from hookwright.outcome import Allow as Allow
-    from hookwright.outcome import Ask as Ask
-    from hookwright.outcome import Block as Block
-    from hookwright.outcome import Defer as Defer
-    from hookwright.outcome import Deny as Deny
-    from hookwright.outcome import NoOpinion as NoOpinion
-    from hookwright.outcome import Outcome as Outcome
-    from hookwright.outcome import Run as Run
-    from hookwright.outcome import Skip as Skip
-    from hookwright.outcome import SkipReason as SkipReason
-    from hookwright.program import Hooks as Hooks
+    from hookwright.protocol.answers import Answer as Answer
+    from hookwright.protocol.diagnostics import Diagnostic as Diagnostic
+    from hookwright.protocol.events import CATALOGUE as CATALOGUE
+    from hookwright.protocol.events import ConfigChange as ConfigChange
+    from hookwright.protocol.events import CwdChanged as CwdChanged
+    from hookwright.protocol.events import DirectoryAdded as DirectoryAdded
+    from hookwright.protocol.events import Elicitation as Elicitation
+    from hookwright.protocol.events import ElicitationResult as ElicitationResult
+    from hookwright.protocol.events import Event as Event
+    from hookwright.protocol.events import FileChanged as FileChanged
+    from hookwright.protocol.events import InstructionsLoaded as InstructionsLoaded
+    from hookwright.protocol.events import MessageDisplay as MessageDisplay
+    from hookwright.protocol.events import Notification as Notification
+    from hookwright.protocol.events import PermissionDenied as PermissionDenied
+    from hookwright.protocol.events import PermissionRequest as PermissionRequest
+    from hookwright.protocol.events import PostCompact as PostCompact
+    from hookwright.protocol.events import PostModelSwitch as PostModelSwitch
+    from hookwright.protocol.events import PostToolBatch as PostToolBatch
+    from hookwright.protocol.events import PostToolUse as PostToolUse
+    from hookwright.protocol.events import PostToolUseFailure as PostToolUseFailure
+    from hookwright.protocol.events import PreCompact as PreCompact
+    from hookwright.protocol.events import PreModelSwitch as PreModelSwitch
+    from hookwright.protocol.events import PreToolUse as PreToolUse
+    from hookwright.protocol.events import SessionEnd as SessionEnd
+    from hookwright.protocol.events import SessionStart as SessionStart
+    from hookwright.protocol.events import Setup as Setup
+    from hookwright.protocol.events import Stop as Stop
+    from hookwright.protocol.events import StopFailure as StopFailure
+    from hookwright.protocol.events import SubagentStart as SubagentStart
+    from hookwright.protocol.events import SubagentStop as SubagentStop
+    from hookwright.protocol.events import TaskCompleted as TaskCompleted
+    from hookwright.protocol.events import TaskCreated as TaskCreated
+    from hookwright.protocol.events import TeammateIdle as TeammateIdle
+    from hookwright.protocol.events import UserPromptExpansion as UserPromptExpansion
+    from hookwright.protocol.events import UserPromptSubmit as UserPromptSubmit
+    from hookwright.protocol.events import WorktreeCreate as WorktreeCreate
+    from hookwright.protocol.events import WorktreeRemove as WorktreeRemove
+    from hookwright.protocol.host import Host as Host
+    from hookwright.protocol.outcome import Allow as Allow
+    from hookwright.protocol.outcome import Ask as Ask
+    from hookwright.protocol.outcome import Block as Block
+    from hookwright.protocol.outcome import Defer as Defer
+    from hookwright.protocol.outcome import Deny as Deny
+    from hookwright.protocol.outcome import NoOpinion as NoOpinion
+    from hookwright.protocol.outcome import Outcome as Outcome
+    from hookwright.protocol.outcome import Run as Run
+    from hookwright.protocol.outcome import Skip as Skip
+    from hookwright.protocol.outcome import SkipReason as SkipReason
+    from hookwright.protocol.wire import decode_event as decode_event
+    from hookwright.protocol.wire import encode_event as encode_event
     from hookwright.session import fire_sync as fire_sync
     from hookwright.session import open_session as open_session
     from hookwright.visibility import Message as Message
     from hookwright.visibility import Reader as Reader
     from hookwright.visibility import messages as messages
-    from hookwright.wire import decode_event as decode_event
-    from hookwright.wire import encode_event as encode_event
     from hookwright.wiring import Places as Places
     from hookwright.wiring import Powers as Powers
 
 #: Module → the public names it has.
 _EXPORTS = {
-    "hookwright.answers": ("Answer",),
+    "hookwright.protocol.answers": ("Answer",),
     "hookwright.config": (
         "Loaded",
         "load_hooks",
     ),
-    "hookwright.diagnostics": ("Diagnostic",),
+    "hookwright.protocol.diagnostics": ("Diagnostic",),
     "hookwright.engine": (
         "HookEngine",
         "Options",
@@ -101,7 +101,7 @@ _EXPORTS = {
         "MissingExtra",
         "TrustError",
     ),
-    "hookwright.events": (
+    "hookwright.protocol.events": (
         "CATALOGUE",
         "Event",
         "SessionStart",
@@ -139,8 +139,8 @@ _EXPORTS = {
         "SessionEnd",
     ),
     "hookwright.hookset": ("HookSet",),
-    "hookwright.host": ("Host",),
-    "hookwright.outcome": (
+    "hookwright.protocol.host": ("Host",),
+    "hookwright.protocol.outcome": (
         "Allow",
         "Ask",
         "Block",
@@ -152,7 +152,7 @@ _EXPORTS = {
         "Skip",
         "SkipReason",
     ),
-    "hookwright.program": ("Hooks",),
+    "hookwright.code_hooks": ("Hooks",),
     "hookwright.session": (
         "fire_sync",
         "open_session",
@@ -166,7 +166,7 @@ _EXPORTS = {
         "Places",
         "Powers",
     ),
-    "hookwright.wire": (
+    "hookwright.protocol.wire": (
         "decode_event",
         "encode_event",
     ),

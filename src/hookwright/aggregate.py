@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hookwright.diagnostics import Diagnostic
-from hookwright.events import Event
-from hookwright.outcome import (
+from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.events import Event
+from hookwright.protocol.matched import matched_value
+from hookwright.protocol.outcome import (
     NO_OPINION,
     SILENT,
     Block,
     Decision,
     Deny,
+    EndTurn,
     NoOpinion,
     Outcome,
     Run,
     Skip,
-    Stop,
     Verdict,
     strictness,
 )
-from hookwright.target import matched_value
 
 
 def aggregate(
@@ -84,7 +84,7 @@ def _decision(verdicts: Sequence[Verdict]) -> tuple[Decision, tuple[str, ...]]:
     return strictest, reasons
 
 
-def _stop(verdicts: Sequence[Verdict]) -> Stop | None:
+def _stop(verdicts: Sequence[Verdict]) -> EndTurn | None:
     stops = [verdict.stop for verdict in verdicts if verdict.stop is not None]
     if not stops:
         return None

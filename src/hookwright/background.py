@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from hookwright.executors.job import Job
-from hookwright.handlers import CommandHandler
-from hookwright.jsontext import parse_json
-from hookwright.replies import Backgrounded, Exited, Failed, Failure, Reply
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.replies import Backgrounded, Exited, Failed, Failure, Reply
 
 
 class Late(msgspec.Struct, frozen=True):

@@ -13,22 +13,22 @@ import msgspec
 
 from hookwright.aggregate import aggregate
 from hookwright.background import Background
-from hookwright.events import Event, EventRules
-from hookwright.executors.job import AGENT_PREFIX, Executor, Job
-from hookwright.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
 from hookwright.hookset import HookSet, Selection, supports
-from hookwright.host import Host
 from hookwright.interpret import interpret
 from hookwright.observers import EventEnded, Notice, Observer, RunEnded, RunStarted
-from hookwright.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
-from hookwright.replies import Failed, Failure, Reply, TimedOut
-from hookwright.sources import Scope
+from hookwright.protocol.events import Event, EventRules
+from hookwright.protocol.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import AGENT_PREFIX, Executor, Job
+from hookwright.protocol.matched import matched_value
+from hookwright.protocol.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
+from hookwright.protocol.replies import Failed, Failure, Reply, TimedOut
+from hookwright.protocol.sources import Scope
+from hookwright.protocol.wire import encode_event
 from hookwright.spill import fit
-from hookwright.target import matched_value
-from hookwright.wire import encode_event
 
 #: A last look before a handler runs in a working directory: a reason why it may not, or None.
-Gate = Callable[[Handler, str], tuple[SkipReason, str] | None]
+TrustCheck = Callable[[Handler, str], tuple[SkipReason, str] | None]
 
 #: Kinds that get the event itself and not its bytes.
 _IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
@@ -67,7 +67,7 @@ class HookEngine:
         host: Host,
         executors: Mapping[Kind, Executor],
         background: Background | None = None,
-        gate: Gate | None = None,
+        gate: TrustCheck | None = None,
         observers: Sequence[Observer] = (),
         options: Options | None = None,
     ) -> None:

@@ -7,7 +7,7 @@ HookwrightError
 ├── TrustError        the trust store cannot be read or written
 ├── MissingExtra      an optional dependency is needed and not installed
 ├── ModelError        a model API did not answer as it should (subclasses in hookwright.models)
-└── McpError          an MCP server did not answer as it should (subclasses in hookwright.mcp_servers)
+└── McpError          an MCP server did not answer as it should (subclasses in hookwright.mcp.servers)
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from hookwright.conditions import InvalidRule, NoMatch, Rule, Undecided, Where, parse_rule
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import CATALOGUE, Event, EventRules
-from hookwright.handlers import Handler, Kind, MatcherGroup, OnFailure
-from hookwright.matchers import Matcher, MatchNothing, compile_matcher
-from hookwright.outcome import Outcome, Skip, SkipReason
-from hookwright.sources import SETTINGS_SCOPES, Scope
-from hookwright.target import matched_value
+from hookwright.matching.conditions import InvalidRule, NoMatch, Rule, Undecided, Where, parse_rule
+from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import CATALOGUE, Event, EventRules
+from hookwright.protocol.handlers import Handler, Kind, MatcherGroup, OnFailure
+from hookwright.protocol.matched import matched_value
+from hookwright.protocol.outcome import Outcome, Skip, SkipReason
+from hookwright.protocol.sources import SETTINGS_SCOPES, Scope
 
 #: A static reason why a handler may not run, with its detail.
 Hold = tuple[SkipReason, str]

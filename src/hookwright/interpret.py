@@ -8,14 +8,44 @@ from typing import Any, assert_never
 
 import msgspec
 
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import Event, EventRules, Exit2, Plain, Refusal
-from hookwright.exitnotes import exit_notes, first_line
-from hookwright.handlers import AgentHandler, CallbackHandler, Handler, McpToolHandler, OnFailure, PromptHandler
-from hookwright.outcome import NO_OPINION, SILENT, Allow, Ask, Block, Decision, Defer, Deny, Ending, Stop, Verdict, stricter
-from hookwright.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, Reply, TimedOut
-from hookwright.target import hook_name, matched_value
-from hookwright.wire import Output, PlainText, Unusable, read_answer, read_stdout, request_decision
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import Event, EventRules, Exit2, Plain, Refusal
+from hookwright.protocol.exitnotes import exit_notes, first_line
+from hookwright.protocol.handlers import (
+    AgentHandler,
+    CallbackHandler,
+    Handler,
+    McpToolHandler,
+    OnFailure,
+    PromptHandler,
+)
+from hookwright.protocol.matched import hook_name, matched_value
+from hookwright.protocol.outcome import (
+    NO_OPINION,
+    SILENT,
+    Allow,
+    Ask,
+    Block,
+    Decision,
+    Defer,
+    Deny,
+    Ending,
+    EndTurn,
+    Verdict,
+    stricter,
+)
+from hookwright.protocol.replies import (
+    Answered,
+    Backgrounded,
+    Exited,
+    Failed,
+    Failure,
+    Judged,
+    NoAnswer,
+    Reply,
+    TimedOut,
+)
+from hookwright.protocol.wire import Output, PlainText, UnusableOutput, read_answer, read_stdout, request_decision
 
 #: What is looked at of output that was cut, and what becomes of it a text for the model.
 _HEAD = 65_536
@@ -74,10 +104,10 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     if rules.plain is Plain.PATH:
         return _of_path(reply, stdout, stderr, handler, event)
     notes = exit_notes(reply, handler, stderr)
-    answer: PlainText | Output | Unusable = read_stdout(stdout, event.event_name, rules)
+    answer: PlainText | Output | UnusableOutput = read_stdout(stdout, event.event_name, rules)
     if reply.dropped and (not isinstance(answer, PlainText) or answer.text.startswith("{")):
         # Whether it was an answer cannot be known without its end, and a guard's answer must not pass as a text.
-        answer = Unusable("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
+        answer = UnusableOutput("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
     if reply.status == 2:
         verdict = _of_exit_2(answer, stdout, stderr, handler, event)
     elif reply.status == 0:
@@ -87,19 +117,19 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     return _with_notes(verdict, notes)
 
 
-def _of_text(answer: PlainText | Output | Unusable, status: int, handler: Handler, event: Event) -> Verdict:
+def _of_text(answer: PlainText | Output | UnusableOutput, status: int, handler: Handler, event: Event) -> Verdict:
     match answer:
         case PlainText(text=text):
             return Verdict(plain=text if text and event.rules.plain is Plain.CONTEXT else None)
         case Output():
             return _apply(answer, status, handler, event)
-        case Unusable(code=code, message=message):
+        case UnusableOutput(code=code, message=message):
             return _failure(handler, event, message, Ending.ERROR, code)
     assert_never(answer)
 
 
 def _of_exit_2(
-    answer: PlainText | Output | Unusable, stdout: str, stderr: str, handler: Handler, event: Event
+    answer: PlainText | Output | UnusableOutput, stdout: str, stderr: str, handler: Handler, event: Event
 ) -> Verdict:
     rules = event.rules
     text = f"[{handler.label}]: {stderr or NO_STDERR}"
@@ -129,11 +159,11 @@ def _own_reason(spoken: Verdict) -> str | None:
 
 
 def _of_other_status(
-    status: int, answer: PlainText | Output | Unusable, stderr: str, handler: Handler, event: Event
+    status: int, answer: PlainText | Output | UnusableOutput, stderr: str, handler: Handler, event: Event
 ) -> Verdict:
     if event.rules.exit_2 is Exit2.FAIL:
         return refuse(event.rules, f"[{handler.label}]: exit status {status}: {stderr or NO_STDERR}")
-    if isinstance(answer, Unusable):
+    if isinstance(answer, UnusableOutput):
         return _failure(handler, event, answer.message, Ending.ERROR, answer.code)
     if isinstance(answer, Output) and not _fails_closed(handler, event.rules):
         return _apply(answer, status, handler, event)
@@ -161,7 +191,7 @@ def _of_answer(output: Mapping[str, Any], handler: Handler, event: Event) -> Ver
     if not output and event.rules.plain is not Plain.PATH:
         return SILENT
     answer = read_answer(output, event.event_name, event.rules)
-    if isinstance(answer, Unusable):
+    if isinstance(answer, UnusableOutput):
         return _failure(handler, event, answer.message, Ending.ERROR, answer.code)
     verdict = _apply(answer, 0, handler, event)
     if event.rules.plain is Plain.PATH and "worktree_path" not in verdict.fields:
@@ -182,9 +212,9 @@ def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdi
     deferred = isinstance(decision, Defer)
     updated_input = taken.pop("updated_input", None)
     stops = rules.stops and (rules.stop_needs is None or isinstance(getattr(event, rules.stop_needs), str))
-    stop = Stop(output.stop_reason) if stops and not output.continue_ else None
+    stop = EndTurn(output.stop_reason) if stops and not output.continue_ else None
     if isinstance(decision, Block) and rules.exit_2 is Exit2.STOP:
-        stop = stop or Stop(decision.reason)
+        stop = stop or EndTurn(decision.reason)
         decision = NO_OPINION
     return Verdict(
         ending=Ending.BLOCKING if isinstance(decision, Deny | Block) else Ending.SUCCESS,
@@ -288,9 +318,9 @@ def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
         case Refusal.NOTHING:
             return Verdict(system_message=message)
         case Refusal.STOP if not handler.continue_on_block:
-            verdict = Verdict(stop=Stop(reply.stop_reason or text), ending=Ending.BLOCKING)
+            verdict = Verdict(stop=EndTurn(reply.stop_reason or text), ending=Ending.BLOCKING)
         case Refusal.DENY_AND_STOP if not handler.continue_on_block:
-            verdict = msgspec.structs.replace(refused, stop=Stop(reply.stop_reason or text))
+            verdict = msgspec.structs.replace(refused, stop=EndTurn(reply.stop_reason or text))
         case _:
             verdict = refused
     return msgspec.structs.replace(verdict, system_message=message)
@@ -342,7 +372,7 @@ def refuse(rules: EventRules, reason: str) -> Verdict:
         case Exit2.BLOCK | Exit2.FAIL | Exit2.FEEDBACK:
             return Verdict(ending=Ending.BLOCKING, decision=Block(reason))
         case Exit2.STOP:
-            return Verdict(ending=Ending.BLOCKING, stop=Stop(reason))
+            return Verdict(ending=Ending.BLOCKING, stop=EndTurn(reason))
         case Exit2.NOTHING:
             return Verdict(ending=Ending.ERROR, error=reason)
     assert_never(rules.exit_2)

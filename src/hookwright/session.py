@@ -8,18 +8,18 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from hookwright.background import Background
+from hookwright.code_hooks import Hooks
 from hookwright.config import FileStatus, Loaded
-from hookwright.diagnostics import Diagnostic, Severity
 from hookwright.engine import HookEngine, Options
-from hookwright.events import ConfigChange, Event
-from hookwright.handlers import MatcherGroup
-from hookwright.journal import Journal, state_dir
 from hookwright.observers import Observer
-from hookwright.outcome import Outcome
-from hookwright.program import Hooks
-from hookwright.recorder import RECORD_VARIABLE, Recorder
-from hookwright.sources import Component, Scope
-from hookwright.watchdog import Watchdog
+from hookwright.observers.journal import Journal, state_dir
+from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
+from hookwright.processes.watchdog import Watchdog
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import ConfigChange, Event
+from hookwright.protocol.handlers import MatcherGroup
+from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.sources import Component, Scope
 from hookwright.wiring import Places, Powers, Wiring
 
 

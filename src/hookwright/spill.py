@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import Event
-from hookwright.handlers import Handler
-from hookwright.outcome import SILENT, Verdict
-from hookwright.private import make_folder
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.outcome import SILENT, Verdict
+from hookwright.storage import make_folder
 
 #: Characters that a text may have; not configurable, as in the protocol.
 LIMIT = 10_000

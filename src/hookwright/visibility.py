@@ -6,9 +6,9 @@ import enum
 
 import msgspec
 
-from hookwright.events import CATALOGUE, Audience, EventRules, Exit2
-from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run
-from hookwright.replies import Exited, TimedOut
+from hookwright.protocol.events import CATALOGUE, Audience, EventRules, Exit2
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run
+from hookwright.protocol.replies import Exited, TimedOut
 
 
 class Reader(enum.Enum):

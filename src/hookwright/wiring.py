@@ -16,17 +16,17 @@ from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine
 from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor, env_file_path
-from hookwright.executors.job import Executor, Job
-from hookwright.handlers import Kind
-from hookwright.host import Host
 from hookwright.observers import Notice, RunStarted
-from hookwright.replies import Reply
-from hookwright.watchdog import Watchdog
+from hookwright.processes.watchdog import Watchdog
+from hookwright.protocol.handlers import Kind
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.replies import Reply
 
 if TYPE_CHECKING:
     from hookwright.executors.agent import ToolBox
-    from hookwright.mcp_servers import McpServers
-    from hookwright.model import Model
+    from hookwright.mcp.servers import McpServers
+    from hookwright.models.types import Model
     from hookwright.warm.workers import Workers
 
 Messages = Callable[[], Sequence[Mapping[str, Any]]]
@@ -190,6 +190,6 @@ def _agent(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
 
 def _mcp_tool(servers: McpServers | None) -> Executor:
     from hookwright.executors.mcp_tool import McpToolExecutor
-    from hookwright.mcp_servers import McpServers
+    from hookwright.mcp.servers import McpServers
 
     return McpToolExecutor(servers if servers is not None else McpServers({}))

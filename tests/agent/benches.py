@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookwright.agent.tools import TOOLS, Bench, ToolResult, bench_for
-from hookwright.diagnostics import Diagnostic
+from hookwright.agent.tools import TOOLS, ToolContext, ToolResult, bench_for
+from hookwright.protocol.diagnostics import Diagnostic
 
 
 def make_bench(
     folder: Path, env_files: Sequence[tuple[str, str]] = (), notes: list[Diagnostic] | None = None, **env: str
-) -> Bench:
+) -> ToolContext:
     """Set up a bench in `folder/project`."""
     project = folder / "project"
     project.mkdir(exist_ok=True)
@@ -23,7 +23,7 @@ def make_bench(
     return bench_for(str(project), surroundings, str(folder / "session"), lambda: env_files, heard.append)
 
 
-async def call_in(bench: Bench, tool: str, **arguments: Any) -> ToolResult:
+async def call_in(bench: ToolContext, tool: str, **arguments: Any) -> ToolResult:
     """Call a tool as the loop does, without hooks and permissions."""
     known = TOOLS[tool]
     assert known.problem(arguments) is None
@@ -31,7 +31,7 @@ async def call_in(bench: Bench, tool: str, **arguments: Any) -> ToolResult:
     return await known.run(given, bench)
 
 
-def call(bench: Bench, tool: str, **arguments: Any) -> ToolResult:
+def call(bench: ToolContext, tool: str, **arguments: Any) -> ToolResult:
     """Call a tool, and end what it left."""
 
     async def whole() -> ToolResult:

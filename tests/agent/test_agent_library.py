@@ -11,13 +11,13 @@ import pytest
 
 from agent.runs import Place, bash, seen
 from hookwright import Answer, Block, Deny, Hooks, Places, PostToolUse, PreToolUse
-from hookwright.agent import Agent, AgentOptions, Person, Question, Reply, open_agent
-from hookwright.agent.updates import Added, Ended, Said, Update
+from hookwright.agent import Agent, AgentOptions, Permission, PermissionQuestion, Person, open_agent
+from hookwright.agent.state.updates import Added, Ended, Said, Update
 from hookwright.config import accept, review
-from hookwright.model import Request
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
-from hookwright.outcome import Stop
+from hookwright.models.types import Request
+from hookwright.protocol.outcome import EndTurn
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_stop_after_a_tool_is_an_unsuccessful_result_with_everything_so_far(
     place: Place, reason: str | None, told: str
 ) -> None:
     hooks = Hooks()
-    hooks.on(PostToolUse)(lambda event: Answer(stop=Stop(reason), decision=Block("go on")))
+    hooks.on(PostToolUse)(lambda event: Answer(stop=EndTurn(reason), decision=Block("go on")))
     model = Recording([[bash("echo OUT"), bash("echo TOO")], [{"text": "never"}]])
     result = asyncio.run(run(options(place), model, hooks=hooks))
     assert (result.success, result.stop_reason, result.terminal_reason) == (False, told, "hook_stopped")
@@ -98,11 +98,11 @@ def test_each_message_of_a_hook_is_told_at_once(place: Place) -> None:
 
 
 def test_a_person_is_asked_and_may_refuse(place: Place) -> None:
-    asked: list[Question] = []
+    asked: list[PermissionQuestion] = []
 
-    async def permit(question: Question) -> Reply:
+    async def permit(question: PermissionQuestion) -> Permission:
         asked.append(question)
-        return Reply(allow=False, message="NOT-TODAY")
+        return Permission(allow=False, message="NOT-TODAY")
 
     model = Recording([[bash("touch x")], [{"text": "end"}]])
     result = asyncio.run(run(options(place, allowed_tools=()), model, person=Person(permit)))
@@ -120,11 +120,11 @@ def test_a_question_left_waiting_is_a_notification_after_the_hooks(place: Place)
     place.hook("Notification", matcher="permission_prompt")
     place.command({})
 
-    async def permit(question: Question) -> Reply:
+    async def permit(question: PermissionQuestion) -> Permission:
         assert len(place.got("PermissionRequest")) == 1
         while not place.got("Notification"):
             await asyncio.sleep(0.01)
-        return Reply(allow=True)
+        return Permission(allow=True)
 
     model = Recording([[bash("touch x")], [{"text": "end"}]])
     chosen = options(place, allowed_tools=(), question_notice=0.05)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.agent.components import Skill, given_agents
-from hookwright.agent.control import prompt_text
-from hookwright.agent.instructions import MAX_DEPTH, Instructions
-from hookwright.agent.session import has_effort
-from hookwright.agent.submission import typed_command
-from hookwright.agent.watch import Change, Watch, watched_names
-from hookwright.agent.worktrees import WorktreeFailed, checked
+from hookwright.agent.headless.control import prompt_text
+from hookwright.agent.state.components import Skill, given_agents
+from hookwright.agent.state.instructions import MAX_DEPTH, Instructions
+from hookwright.agent.state.session import has_effort
+from hookwright.agent.subagents.worktrees import WorktreeFailed, checked
+from hookwright.agent.turn.submission import typed_command
+from hookwright.agent.turn.watch import FileChange, Watch, watched_names
 from hookwright.errors import ConfigError
-from hookwright.handlers import MatcherGroup
 from hookwright.hookset import HookSet
+from hookwright.protocol.handlers import MatcherGroup
 from support import command
 
 # ── skills and agents ───────────────────────────────────────────────────────
@@ -109,17 +109,17 @@ def test_a_watch_tells_what_became_of_a_file(tmp_path: Path) -> None:
     watch, name = Watch(), "f.txt"
     path = tmp_path / name
 
-    def look() -> list[Change]:
+    def look() -> list[FileChange]:
         return watch.look(str(tmp_path), [name], [])
 
     assert look() == []
     path.write_text("1")
-    assert look() == [Change(str(path), "add")]
+    assert look() == [FileChange(str(path), "add")]
     path.write_text("two")
-    assert look() == [Change(str(path), "change")]
+    assert look() == [FileChange(str(path), "change")]
     assert look() == []
     path.unlink()
-    assert look() == [Change(str(path), "unlink")]
+    assert look() == [FileChange(str(path), "unlink")]
 
 
 def test_matchers_name_the_files_to_watch() -> None:

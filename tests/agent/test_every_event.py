@@ -1,4 +1,4 @@
-"""Each of the 33 events fires through `hookwright run` with a real hook: what the hook reads, what the model then reads."""
+"""Each of the 33 events fires through `hookwright run` with a real hook: what the hook and the model read."""
 
 from __future__ import annotations
 
@@ -467,7 +467,7 @@ def test_elicitation_result_and_notification(place: Place) -> None:
 
 def test_every_event_has_its_test() -> None:
     """The catalogue and this file name the same events."""
-    from hookwright.events import CATALOGUE
+    from hookwright.protocol.events import CATALOGUE
 
     text = Path(__file__).read_text()
     missing = [

@@ -12,7 +12,7 @@ import pytest
 
 from agent.runs import Place, bash, route, seen, tool
 from hookwright.agent import AgentOptions, Person, open_agent
-from hookwright.mcp_values import Elicitation, Elicited
+from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
 
@@ -180,9 +180,9 @@ def test_a_person_answers_a_server_and_hooks_see_the_answer(place: Place) -> Non
         mcp_config=(json.dumps({"mcpServers": servers}),),
         allowed_tools=("mcp__fake__elicit",),
     )
-    asked: list[Elicitation] = []
+    asked: list[ElicitationRequest] = []
 
-    async def fill_in(elicitation: Elicitation) -> Elicited:
+    async def fill_in(elicitation: ElicitationRequest) -> Elicited:
         asked.append(elicitation)
         return Elicited("accept", {"name": "Zoe"})
 

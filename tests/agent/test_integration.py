@@ -14,7 +14,7 @@ import pytest
 
 from agent.runs import Place, bash, route, seen
 from hookwright.agent import AgentOptions, open_agent
-from hookwright.agent.updates import Added, Note, Update
+from hookwright.agent.state.updates import Added, Note, Update
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
 

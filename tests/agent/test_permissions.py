@@ -13,21 +13,21 @@ from hookwright.agent.permissions import (
     AskUser,
     Behavior,
     By,
-    Call,
     Classify,
     Mode,
     Origin,
     Permit,
     Refuse,
     Rules,
-    Verdict,
+    Ruling,
+    ToolCall,
     Workspace,
     decide,
     guard,
     spoken_rules,
 )
 from hookwright.agent.tools import TOOLS, Effect
-from hookwright.outcome import NO_OPINION, Allow, Ask, Decision, Defer, Deny
+from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Decision, Defer, Deny
 
 WRITING = "echo ran > ran.txt; echo TOOL-OUTPUT"
 #: Modes in which a person may be asked.
@@ -50,16 +50,16 @@ def rules(**texts: list[str]) -> Rules:
     return found
 
 
-def bash(workspace: Workspace, command: str = WRITING) -> Call:
-    return Call.of(TOOLS["Bash"], {"command": command}, workspace.root)
+def bash(workspace: Workspace, command: str = WRITING) -> ToolCall:
+    return ToolCall.of(TOOLS["Bash"], {"command": command}, workspace.root)
 
 
-def tool(workspace: Workspace, name: str, **arguments: Any) -> Call:
+def tool(workspace: Workspace, name: str, **arguments: Any) -> ToolCall:
     known = TOOLS[name]
-    return Call.of(known, known.normalise(arguments, workspace.root, workspace.home), workspace.root)
+    return ToolCall.of(known, known.normalise(arguments, workspace.root, workspace.home), workspace.root)
 
 
-def write(workspace: Workspace, path: str) -> Call:
+def write(workspace: Workspace, path: str) -> ToolCall:
     return tool(workspace, "Write", file_path=path, content="x")
 
 
@@ -230,7 +230,7 @@ def test_8_edit_rules_cover_write_and_are_anchored_where_they_were_said(workspac
 
 
 def test_8_a_server_rule_covers_its_tools(workspace: Workspace) -> None:
-    call = Call(tool="mcp__fake__echo", input={}, effect=Effect.OTHER, cwd=workspace.root)
+    call = ToolCall(tool="mcp__fake__echo", input={}, effect=Effect.OTHER, cwd=workspace.root)
     assert isinstance(decide(call, Mode.DEFAULT, rules(allow=["mcp__fake"]), NO_OPINION, workspace), Permit)
     assert isinstance(decide(call, Mode.DEFAULT, rules(allow=["mcp__other"]), NO_OPINION, workspace), AskUser)
 
@@ -310,7 +310,7 @@ HOOKS = st.sampled_from([NO_OPINION, Allow(), Ask("q"), Deny("d"), Defer()])
 PLACE = Workspace(root="/nowhere/project", home="/nowhere")
 
 
-def rank(verdict: Verdict) -> int:
+def rank(verdict: Ruling) -> int:
     return {Refuse: 0, AskUser: 1, Classify: 1, Permit: 2}[type(verdict)]
 
 

@@ -15,15 +15,15 @@ import pytest
 from hookwright.agent.permissions import (
     AskUser,
     By,
-    Call,
     Classifier,
-    Given,
     InvalidUpdate,
     Mode,
     Permissions,
+    PermissionSetup,
     Permit,
     Refuse,
     SettingsFiles,
+    ToolCall,
     Workspace,
     ensure_ignored,
     read_updates,
@@ -32,7 +32,7 @@ from hookwright.agent.permissions import (
 )
 from hookwright.agent.tools import TOOLS, Effect
 from hookwright.config import load_hooks
-from hookwright.outcome import NO_OPINION
+from hookwright.protocol.outcome import NO_OPINION
 
 
 class Place:
@@ -47,14 +47,14 @@ class Place:
         self.workspace = Workspace(root=str(self.root), home=str(self.home))
 
     def session(self, classifier: Classifier | None = None, **given: Any) -> Permissions:
-        return Permissions(Given(**given), self.workspace, self.files, classifier)
+        return Permissions(PermissionSetup(**given), self.workspace, self.files, classifier)
 
-    def bash(self, command: str) -> Call:
-        return Call.of(TOOLS["Bash"], {"command": command}, str(self.root))
+    def bash(self, command: str) -> ToolCall:
+        return ToolCall.of(TOOLS["Bash"], {"command": command}, str(self.root))
 
-    def write(self, path: str) -> Call:
+    def write(self, path: str) -> ToolCall:
         arguments = TOOLS["Write"].normalise({"file_path": path, "content": ""}, str(self.root), str(self.home))
-        return Call.of(TOOLS["Write"], arguments, str(self.root))
+        return ToolCall.of(TOOLS["Write"], arguments, str(self.root))
 
     def settings(self, name: str = "settings.local.json") -> Any:
         return json.loads((self.root / ".claude" / name).read_text())
@@ -72,7 +72,7 @@ def add(*texts: tuple[str, str | None], behavior: str = "allow", destination: st
     return {"type": "addRules", "rules": rules, "behavior": behavior, "destination": destination}
 
 
-def permits(session: Permissions, call: Call) -> bool:
+def permits(session: Permissions, call: ToolCall) -> bool:
     return isinstance(session.decide(call, NO_OPINION), Permit)
 
 
@@ -186,7 +186,7 @@ def test_auto_mode_without_a_classifier_denies(place: Place) -> None:
 
 
 def test_auto_mode_believes_its_classifier_and_fears_its_silence(place: Place) -> None:
-    async def judge(call: Call) -> str | None:
+    async def judge(call: ToolCall) -> str | None:
         if call.input["command"] == "crash":
             raise RuntimeError("no answer")
         return "[Destructive]" if "rm" in call.input["command"] else None
@@ -354,9 +354,9 @@ def test_suggestions_would_have_spared_the_question(place: Place, tmp_path: Path
 
 
 def test_suggestions_for_reading_fetching_and_tools_of_servers(place: Place) -> None:
-    read = Call.of(TOOLS["Read"], {"file_path": "/etc/hosts"}, str(place.root))
-    fetch = Call.of(TOOLS["WebFetch"], {"url": "https://docs.example.com/x", "prompt": ""}, str(place.root))
-    server = Call(tool="mcp__s__t", input={}, effect=Effect.OTHER, cwd=str(place.root))
+    read = ToolCall.of(TOOLS["Read"], {"file_path": "/etc/hosts"}, str(place.root))
+    fetch = ToolCall.of(TOOLS["WebFetch"], {"url": "https://docs.example.com/x", "prompt": ""}, str(place.root))
+    server = ToolCall(tool="mcp__s__t", input={}, effect=Effect.OTHER, cwd=str(place.root))
     for call, rule in (
         (read, {"toolName": "Read", "ruleContent": "//etc/**"}),
         (fetch, {"toolName": "WebFetch", "ruleContent": "domain:docs.example.com"}),

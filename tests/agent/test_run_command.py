@@ -1,4 +1,4 @@
-"""`hookwright run` as a command: formats, exit statuses, signals, a killed process, findings on stderr, the debug file."""
+"""`hookwright run` as a command: formats, exit statuses, signals, a killed process, findings, the debug file."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, call_in, make_bench
-from hookwright.agent.tools import Ended, ToolResult, shells
+from hookwright.agent.tools import ShellEnded, ToolResult, shells
 from hookwright.agent.tools.shells import find_shell
-from hookwright.diagnostics import Diagnostic, Severity
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 from support import open_fds
 
 
@@ -170,7 +170,7 @@ def test_what_a_command_leaves_running_ends_with_the_session(tmp_path: Path) -> 
 
 def test_a_background_command_reports_its_end_and_keeps_its_output(tmp_path: Path) -> None:
     bench = make_bench(tmp_path)
-    heard: list[Ended] = []
+    heard: list[ShellEnded] = []
     bench.shells.on_end = heard.append
 
     async def session() -> ToolResult:
@@ -201,7 +201,7 @@ def test_a_background_command_reports_its_end_and_keeps_its_output(tmp_path: Pat
 
 def test_background_commands_are_listed_and_end_with_the_session(tmp_path: Path) -> None:
     bench = make_bench(tmp_path)
-    heard: list[Ended] = []
+    heard: list[ShellEnded] = []
     bench.shells.on_end = heard.append
     pid = tmp_path / "project" / "pid"
 
@@ -319,7 +319,7 @@ def test_a_background_command_that_floods_the_disk_is_ended(tmp_path: Path, monk
     monkeypatch.setattr(shells, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(shells, "_LOOK", 0.05)
     bench = make_bench(tmp_path)
-    heard: list[Ended] = []
+    heard: list[ShellEnded] = []
     bench.shells.on_end = heard.append
 
     async def session() -> None:

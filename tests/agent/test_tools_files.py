@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
-from hookwright.agent.tools import TOOLS, Bench, ToolResult
+from hookwright.agent.tools import TOOLS, ToolContext, ToolResult
 from hookwright.agent.tools.patch import hunks
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> ToolContext:
     return make_bench(tmp_path)
 
 
-def put(bench: Bench, name: str, content: str | bytes) -> str:
+def put(bench: ToolContext, name: str, content: str | bytes) -> str:
     path = Path(bench.cwd) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -31,7 +31,7 @@ def put(bench: Bench, name: str, content: str | bytes) -> str:
 # ── Read ────────────────────────────────────────────────────────────────────
 
 
-def test_read_has_the_observed_shape(bench: Bench) -> None:
+def test_read_has_the_observed_shape(bench: ToolContext) -> None:
     path = put(bench, "f.txt", "x\n")
     done = call(bench, "Read", file_path="f.txt")
     file = {"filePath": path, "content": "x\n", "numLines": 2, "startLine": 1, "totalLines": 2}
@@ -53,7 +53,7 @@ PARTS: list[tuple[str, dict[str, int], tuple[str, int, int, int]]] = [
 
 @pytest.mark.parametrize(("content", "part", "expected"), PARTS)
 def test_read_counts_lines(
-    bench: Bench, content: str, part: dict[str, int], expected: tuple[str, int, int, int]
+    bench: ToolContext, content: str, part: dict[str, int], expected: tuple[str, int, int, int]
 ) -> None:
     put(bench, "f.txt", content)
     file = call(bench, "Read", file_path="f.txt", **part).response["file"]
@@ -77,19 +77,19 @@ def test_law_read_gives_exactly_the_asked_lines(
         assert (file["numLines"], file["totalLines"]) == (len(wanted), len(lines))
 
 
-def test_an_empty_file_is_said_to_be_empty(bench: Bench) -> None:
+def test_an_empty_file_is_said_to_be_empty(bench: ToolContext) -> None:
     put(bench, "f", "")
     assert call(bench, "Read", file_path="f").text == "(the file is empty)"
 
 
-def test_a_long_line_is_cut_for_the_model_alone(bench: Bench) -> None:
+def test_a_long_line_is_cut_for_the_model_alone(bench: ToolContext) -> None:
     put(bench, "f", "y" * 5000)
     done = call(bench, "Read", file_path="f")
     assert len(done.response["file"]["content"]) == 5000
     assert str(done.text).endswith("... [line truncated]")
 
 
-def test_what_cannot_be_read_is_a_failure_with_a_way_out(bench: Bench) -> None:
+def test_what_cannot_be_read_is_a_failure_with_a_way_out(bench: ToolContext) -> None:
     put(bench, "binary", b"\x7fELF\0\0")
     put(bench, "large", "line\n" * 60_000)
     put(bench, "wide", "z" * 300_000)
@@ -114,7 +114,7 @@ def test_what_cannot_be_read_is_a_failure_with_a_way_out(bench: Bench) -> None:
 # ── Write ───────────────────────────────────────────────────────────────────
 
 
-def test_write_creates_and_updates(bench: Bench) -> None:
+def test_write_creates_and_updates(bench: ToolContext) -> None:
     path = os.path.join(bench.cwd, "new/dir/f.txt")
     done = call(bench, "Write", file_path="new/dir/f.txt", content="one\n")
     assert done.response == {
@@ -132,7 +132,7 @@ def test_write_creates_and_updates(bench: Bench) -> None:
     assert Path(path).read_text() == "two\n"
 
 
-def test_write_keeps_the_mode_follows_links_and_leaves_no_temporary_file(bench: Bench) -> None:
+def test_write_keeps_the_mode_follows_links_and_leaves_no_temporary_file(bench: ToolContext) -> None:
     path = put(bench, "script.sh", "old")
     os.chmod(path, 0o750)
     os.symlink(path, os.path.join(bench.cwd, "link"))
@@ -142,7 +142,7 @@ def test_write_keeps_the_mode_follows_links_and_leaves_no_temporary_file(bench: 
     assert sorted(os.listdir(bench.cwd)) == ["link", "script.sh"]
 
 
-def test_write_refuses_what_is_no_file(bench: Bench) -> None:
+def test_write_refuses_what_is_no_file(bench: ToolContext) -> None:
     os.mkfifo(os.path.join(bench.cwd, "fifo"))
     put(bench, "file", "x")
     for path, said in ((".", "directory"), ("fifo", "no regular file"), ("file/below", "cannot be written")):
@@ -152,7 +152,7 @@ def test_write_refuses_what_is_no_file(bench: Bench) -> None:
     assert not os.path.isfile(os.path.join(bench.cwd, "fifo"))
 
 
-def test_write_replaces_a_binary_file(bench: Bench) -> None:
+def test_write_replaces_a_binary_file(bench: ToolContext) -> None:
     path = put(bench, "f", b"\0\1\2")
     assert call(bench, "Write", file_path="f", content="text").response["originalFile"] == ""
     assert Path(path).read_text() == "text"
@@ -161,7 +161,7 @@ def test_write_replaces_a_binary_file(bench: Bench) -> None:
 # ── Edit ────────────────────────────────────────────────────────────────────
 
 
-def test_edit_has_the_observed_shape(bench: Bench) -> None:
+def test_edit_has_the_observed_shape(bench: ToolContext) -> None:
     path = put(bench, "f.txt", "a\nb\nc\n")
     done = call(bench, "Edit", file_path="f.txt", old_string="b", new_string="B")
     expected = {
@@ -193,7 +193,7 @@ OBJECTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("arguments", "said"), OBJECTIONS)
 def test_an_edit_that_cannot_be_made_is_objected_to_and_changes_nothing(
-    bench: Bench, arguments: dict[str, Any], said: str
+    bench: ToolContext, arguments: dict[str, Any], said: str
 ) -> None:
     put(bench, "f.txt", "a\na\n")
     put(bench, "latin", b"a \xe9\n")
@@ -208,7 +208,7 @@ def test_an_edit_that_cannot_be_made_is_objected_to_and_changes_nothing(
     assert not Path(bench.cwd, "none.txt").exists()
 
 
-def test_edit_replaces_all_makes_files_and_keeps_line_ends(bench: Bench) -> None:
+def test_edit_replaces_all_makes_files_and_keeps_line_ends(bench: ToolContext) -> None:
     put(bench, "f.txt", "a\na\n")
     done = call(bench, "Edit", file_path="f.txt", old_string="a", new_string="b", replace_all=True)
     assert (Path(bench.cwd, "f.txt").read_text(), done.response["replaceAll"]) == ("b\nb\n", True)

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
-from hookwright.agent.tools import TOOLS, Bench, grep
+from hookwright.agent.tools import TOOLS, ToolContext, grep
 from hookwright.agent.tools._search import Refused, glob_regex
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> ToolContext:
     made = make_bench(tmp_path)
     for age, (name, text) in enumerate(
         {
@@ -36,7 +36,7 @@ def bench(tmp_path: Path) -> Bench:
     return made
 
 
-def names(bench: Bench, found: list[str]) -> list[str]:
+def names(bench: ToolContext, found: list[str]) -> list[str]:
     return [os.path.relpath(path, bench.cwd) for path in found]
 
 
@@ -54,7 +54,7 @@ GLOBS = [
 
 
 @pytest.mark.parametrize(("pattern", "expected"), GLOBS)
-def test_glob_lists_what_fits_latest_first(bench: Bench, pattern: str, expected: list[str]) -> None:
+def test_glob_lists_what_fits_latest_first(bench: ToolContext, pattern: str, expected: list[str]) -> None:
     done = call(bench, "Glob", pattern=pattern)
     assert names(bench, done.response["filenames"]) == expected
     assert list(done.response) == [
@@ -63,14 +63,14 @@ def test_glob_lists_what_fits_latest_first(bench: Bench, pattern: str, expected:
     assert (done.text == "No files found") == (not expected)
 
 
-def test_glob_takes_a_folder_and_an_absolute_pattern(bench: Bench) -> None:
+def test_glob_takes_a_folder_and_an_absolute_pattern(bench: ToolContext) -> None:
     assert names(bench, call(bench, "Glob", pattern="*.py", path="src").response["filenames"]) == ["src/b.py"]
     found = call(bench, "Glob", pattern=f"{bench.cwd}/src/*.py").response["filenames"]
     assert names(bench, found) == ["src/b.py"]
     assert call(bench, "Glob", pattern="*", path="absent").is_error
 
 
-def test_glob_shows_a_hundred_and_counts_all(bench: Bench) -> None:
+def test_glob_shows_a_hundred_and_counts_all(bench: ToolContext) -> None:
     for number in range(150):
         Path(bench.cwd, f"n{number}.txt").touch()
     done = call(bench, "Glob", pattern="*.txt")
@@ -101,7 +101,7 @@ def test_law_every_text_is_a_pattern_or_is_refused(pattern: str, path: str) -> N
         assert (expression.fullmatch(path) is not None) == (pattern == path)
 
 
-def test_a_pattern_that_stands_for_too_many_is_refused(bench: Bench) -> None:
+def test_a_pattern_that_stands_for_too_many_is_refused(bench: ToolContext) -> None:
     assert "more than 500" in str(call(bench, "Glob", pattern="{a,b}" * 20).text)
 
 
@@ -116,13 +116,13 @@ GREPS: list[tuple[dict[str, Any], str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("options", "mode", "files"), GREPS)
-def test_grep_has_the_observed_shape(bench: Bench, options: dict[str, Any], mode: str, files: list[str]) -> None:
+def test_grep_has_the_observed_shape(bench: ToolContext, options: dict[str, Any], mode: str, files: list[str]) -> None:
     response = call(bench, "Grep", pattern="^import", **options).response
     assert list(response) == ["mode", "numFiles", "filenames", "content", "numLines", "totalLines"]
     assert (response["mode"], sorted(names(bench, response["filenames"]))) == (mode, sorted(files))
 
 
-def test_grep_shows_lines_with_their_surroundings(bench: Bench) -> None:
+def test_grep_shows_lines_with_their_surroundings(bench: ToolContext) -> None:
     path = Path(bench.cwd, "log")
     path.write_text("".join(f"{n} {'hit' if n in (3, 9) else 'no'}\n" for n in range(1, 12)))
     done = call(bench, "Grep", pattern="hit$", path="log", output_mode="content", **{"-B": 1, "-A": 1})
@@ -134,7 +134,7 @@ def test_grep_shows_lines_with_their_surroundings(bench: Bench) -> None:
     assert counted.text == f"{path}:2"
 
 
-def test_grep_limits_and_says_what_is_left(bench: Bench) -> None:
+def test_grep_limits_and_says_what_is_left(bench: ToolContext) -> None:
     Path(bench.cwd, "many").write_text("hit\n" * 400)
     done = call(bench, "Grep", pattern="hit", path="many", output_mode="content", head_limit=2)
     assert (done.response["numLines"], done.response["totalLines"]) == (2, 400)
@@ -144,13 +144,13 @@ def test_grep_limits_and_says_what_is_left(bench: Bench) -> None:
     assert everything["numLines"] == 400
 
 
-def test_grep_can_span_lines(bench: Bench) -> None:
+def test_grep_can_span_lines(bench: ToolContext) -> None:
     response = call(bench, "Grep", pattern=r"os\nprint", path="a.py", multiline=True).response
     assert response["numFiles"] == 1
     assert call(bench, "Grep", pattern=r"os\nprint", path="a.py").text == "No files found"
 
 
-def test_grep_says_what_is_wrong(bench: Bench) -> None:
+def test_grep_says_what_is_wrong(bench: ToolContext) -> None:
     for options, said in (
         ({"pattern": "("}, "not a regular expression"),
         ({"pattern": "x", "path": "absent"}, "does not exist"),
@@ -161,7 +161,7 @@ def test_grep_says_what_is_wrong(bench: Bench) -> None:
         assert said in str(done.text)
 
 
-def test_a_pattern_that_takes_forever_is_ended(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_takes_forever_is_ended(bench: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grep, "TIMEOUT", 0.5)
     Path(bench.cwd, "trap").write_text("a" * 60 + "!\n")
     started = time.monotonic()
@@ -170,7 +170,7 @@ def test_a_pattern_that_takes_forever_is_ended(bench: Bench, monkeypatch: pytest
     assert time.monotonic() - started < 15
 
 
-def test_binary_files_are_left_out(bench: Bench) -> None:
+def test_binary_files_are_left_out(bench: ToolContext) -> None:
     Path(bench.cwd, "blob").write_bytes(b"import\0")
     assert "blob" not in str(call(bench, "Grep", pattern="import").text)
 

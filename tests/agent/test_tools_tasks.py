@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from agent.benches import call, make_bench
-from hookwright.agent.tools import Bench, Change, Completed, Created
+from hookwright.agent.tools import Change, Completed, Created, ToolContext
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> ToolContext:
     return make_bench(tmp_path)
 
 
-def refusing(bench: Bench, kind: type[Change], text: str) -> list[Change]:
+def refusing(bench: ToolContext, kind: type[Change], text: str) -> list[Change]:
     """Let the gate refuse one kind of change, and note what it heard."""
     heard: list[Change] = []
 
@@ -27,7 +27,7 @@ def refusing(bench: Bench, kind: type[Change], text: str) -> list[Change]:
     return heard
 
 
-def test_a_task_lives_from_pending_to_deleted(bench: Bench) -> None:
+def test_a_task_lives_from_pending_to_deleted(bench: ToolContext) -> None:
     made = call(bench, "TaskCreate", subject="Do A", description="Desc A", activeForm="Doing A")
     assert (made.response, made.text) == (
         {"task": {"id": "1", "subject": "Do A"}},
@@ -47,12 +47,12 @@ def test_a_task_lives_from_pending_to_deleted(bench: Bench) -> None:
     assert call(bench, "TaskCreate", subject="B", description="").response["task"]["id"] == "2"
 
 
-def test_an_unknown_task_is_an_answer_not_an_error(bench: Bench) -> None:
+def test_an_unknown_task_is_an_answer_not_an_error(bench: ToolContext) -> None:
     done = call(bench, "TaskUpdate", taskId="1", status="completed")
     assert (done.is_error, done.text) == (False, "Task not found")
 
 
-def test_a_refused_task_is_not_on_the_list(bench: Bench) -> None:
+def test_a_refused_task_is_not_on_the_list(bench: ToolContext) -> None:
     heard = refusing(bench, Created, "TaskCreated hook feedback:\nno")
     done = call(bench, "TaskCreate", subject="Do A", description="Desc A")
     assert (done.is_error, done.text) == (True, "TaskCreated hook feedback:\nno")
@@ -61,7 +61,7 @@ def test_a_refused_task_is_not_on_the_list(bench: Bench) -> None:
     assert bench.board.tasks() == ()
 
 
-def test_a_refused_completion_leaves_the_task_as_it_was(bench: Bench) -> None:
+def test_a_refused_completion_leaves_the_task_as_it_was(bench: ToolContext) -> None:
     heard = refusing(bench, Completed, "TaskCompleted hook feedback:\nnot yet")
     call(bench, "TaskCreate", subject="Do A", description="")
     done = call(bench, "TaskUpdate", taskId="1", status="completed", subject="Other")
@@ -74,7 +74,7 @@ def test_a_refused_completion_leaves_the_task_as_it_was(bench: Bench) -> None:
     assert len(heard) == 2
 
 
-def test_tasks_wait_for_each_other_until_the_blocker_is_done_or_gone(bench: Bench) -> None:
+def test_tasks_wait_for_each_other_until_the_blocker_is_done_or_gone(bench: ToolContext) -> None:
     for name in "ABC":
         call(bench, "TaskCreate", subject=name, description="")
     call(bench, "TaskUpdate", taskId="1", addBlocks=["2"])

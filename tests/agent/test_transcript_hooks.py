@@ -17,8 +17,8 @@ from hookwright.agent.transcript import (
     stop_summary,
 )
 from hookwright.background import interpret_late
-from hookwright.executors.job import Job
-from hookwright.replies import Failed, Failure, NoAnswer, Reply, TimedOut
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Failed, Failure, NoAnswer, Reply, TimedOut
 from support import command, event, exited, specific
 
 # ── hook runs ───────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hookwright.agent.transcript import (
-    Call,
+    CallContext,
     Envelope,
     Transcript,
     attachments,
@@ -15,8 +15,8 @@ from hookwright.agent.transcript import (
 )
 from hookwright.aggregate import aggregate
 from hookwright.interpret import interpret
-from hookwright.outcome import Outcome, Run, Timing
-from hookwright.replies import Reply
+from hookwright.protocol.outcome import Outcome, Run, Timing
+from hookwright.protocol.replies import Reply
 from support import command, event
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -70,4 +70,4 @@ def outcome(name: str, *replies: Reply) -> Outcome:
 
 
 def fired(name: str, *replies: Reply) -> tuple[dict[str, Any], ...]:
-    return attachments(outcome(name, *replies), "toolu_1", Call("toolu_1", "Bash", {"command": "ls"}))
+    return attachments(outcome(name, *replies), "toolu_1", CallContext("toolu_1", "Bash", {"command": "ls"}))

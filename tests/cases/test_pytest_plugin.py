@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.cases.bench import Given, HookBench
+from hookwright.cases.fixture import CaseSetup, HookBench
 from hookwright.errors import InvalidEvent
 from hookwright.wiring import Places
 from support import hooks_for, settings
 
 GUARD = {"type": "command", "command": "grep -q push && { echo use a branch >&2; exit 2; }; exit 0"}
 TESTS = """\
-from hookwright.cases.bench import Given
+from hookwright.cases.fixture import CaseSetup
 
 def test_refused(hookwright_hooks):
     outcome = hookwright_hooks.fire("PreToolUse", "Bash", {"command": "git push -f"})
@@ -60,7 +60,10 @@ def test_loading_the_plugin_imports_none_of_the_engine(tmp_path: Path) -> None:
         "    print('loaded:', sorted(m for m in sys.modules if m.split('.')[0] in ('hookwright', 'msgspec')))\n"
     )
     done = user_pytest(tmp_path, "-q", "-s")
-    assert "loaded: ['hookwright', 'hookwright._version', 'hookwright.pytest_plugin']" in done.stdout
+    assert (
+        "loaded: ['hookwright', 'hookwright._version', 'hookwright.cases', 'hookwright.cases.pytest_plugin']"
+        in done.stdout
+    )
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def bench(tmp_path: Path) -> HookBench:
 
 def test_surroundings_are_given_in_the_words_of_cases(bench: HookBench, tmp_path: Path) -> None:
     more = hooks_for("PreToolUse", {"type": "command", "command": "echo more >&2; exit 2"})
-    given = Given(settings=more, files={"note.txt": "x"}, env={"WORD": "y"}, inject=["crash:grep"])
+    given = CaseSetup(settings=more, files={"note.txt": "x"}, env={"WORD": "y"}, inject=["crash:grep"])
     outcome = bench.fire("PreToolUse", "Teleport", {"to": "Mars"}, given=given)
     labels = [(run.label, run.verdict.ending.value) for run in outcome.runs]
     bench.close()

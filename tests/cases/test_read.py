@@ -14,7 +14,7 @@ from hookwright.cases.firing import absolute, fill, make_event
 from hookwright.cases.inject import Fault, read_fault
 from hookwright.cases.read import find_files, read_cases
 from hookwright.errors import InvalidCase
-from hookwright.wire import payload
+from hookwright.protocol.wire import payload
 
 GOOD = """\
 # beside the hook

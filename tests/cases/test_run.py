@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookwright.cases.case import Result
+from hookwright.cases.case import CaseResult
 from hookwright.cases.read import read_cases
 from hookwright.cases.run import Runner, need_trust
 from hookwright.cases.scratch import Mirror, inside, put_files
@@ -40,11 +40,11 @@ class Bench:
         }
         return Places(project=str(self.project / start), env=env, home=str(self.home), trust=trust)
 
-    def run(self, *cases: dict[str, Any], start: str = "", scratch: bool = False) -> list[Result]:
+    def run(self, *cases: dict[str, Any], start: str = "", scratch: bool = False) -> list[CaseResult]:
         path = self.root / "cases.json"
         path.write_text(json.dumps([{"name": str(number), **case} for number, case in enumerate(cases)]))
 
-        async def main() -> list[Result]:
+        async def main() -> list[CaseResult]:
             async with Runner(self.places(start=start), always_scratch=scratch) as runner:
                 return await runner.run_all(read_cases(str(path)), 4)
 

@@ -60,7 +60,8 @@ def test_zsh_takes_the_script_and_offers_commands(tmp_path: Path) -> None:
     script.write_text("\n".join(zsh()))
     check = (
         f"autoload -Uz compinit && compinit -u -d {tmp_path}/dump; source {script}; "
-        "print -r -- ${_comps[hookwright]}; _describe() { print -rl -- ${(P)2} }; words=(hookwright t); CURRENT=2; _hookwright; "
+        "print -r -- ${_comps[hookwright]}; _describe() { print -rl -- ${(P)2} }; "
+        "words=(hookwright t); CURRENT=2; _hookwright; "
         "_arguments() { print -rl -- $@ }; words=(hookwright test -); CURRENT=3; _hookwright"
     )
     done = subprocess.run(["zsh", "-f", "-c", check], capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -12,9 +12,9 @@ import pytest
 
 from command_line import Shell
 from hookwright.errors import InvalidEvent
-from hookwright.events import CATALOGUE
-from hookwright.samples import sample_fields, tool_names
-from hookwright.wire import decode_event, payload
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import sample_fields, tool_names
+from hookwright.protocol.wire import decode_event, payload
 from support import hooks_for, script, settings, specific
 
 KIT = Path(__file__).parents[1] / "conformance" / "kit"

@@ -12,10 +12,10 @@ import pytest
 from command_line import Shell
 from hookwright.cases.firing import make_event
 from hookwright.cases.read import read_cases
-from hookwright.cases.record import Seen, Wanted, as_json, as_yaml, make_cases
-from hookwright.events import CATALOGUE
-from hookwright.samples import sample
-from hookwright.wire import payload
+from hookwright.cases.record import EventChoice, Seen, as_json, as_yaml, make_cases
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import sample
+from hookwright.protocol.wire import payload
 from support import hooks_for, settings
 
 GUARD = hooks_for("PreToolUse", {"type": "command", "command": "echo 'no (really)' >&2; exit 2"}, matcher="Bash")
@@ -103,7 +103,7 @@ def test_a_live_session_is_recorded_with_what_was_decided(shell: Shell) -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_event_survives_the_way_through_a_file(name: str, tmp_path: Path) -> None:
     before = payload(sample(name, cwd="/somewhere"))
-    written = make_cases([Seen(before, "none")], Wanted())
+    written = make_cases([Seen(before, "none")], EventChoice())
     for text, ending in ((as_yaml(written), "yaml"), (as_json(written), "json")):
         path = tmp_path / f"cases.{ending}"
         path.write_text(text)

@@ -18,7 +18,7 @@ from hookwright.config.frontmatter import (
 )
 from hookwright.config.jsonfile import Tree, parse_json
 from hookwright.config.parse import parse_hooks
-from hookwright.sources import Component, Plugin, Scope, Source
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 from worlds import World
 
 SKILL = """---

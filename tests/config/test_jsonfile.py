@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.config.jsonfile import Broken, Tree, parse_json, read_tree, shown_pointer
-from hookwright.sources import Scope, Source
+from hookwright.protocol.sources import Scope, Source
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hookwright.config import TrustPolicy
-from hookwright.diagnostics import CODES
-from hookwright.outcome import Ending, Outcome
-from hookwright.samples import sample
+from hookwright.protocol.diagnostics import CODES
+from hookwright.protocol.outcome import Ending, Outcome
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable

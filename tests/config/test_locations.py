@@ -6,7 +6,7 @@ import pytest
 from hookwright.config.load import FileStatus
 from hookwright.config.locations import Surroundings, anchor, locate, managed_files, state_dir
 from hookwright.errors import ConfigError
-from hookwright.sources import Scope
+from hookwright.protocol.sources import Scope
 from worlds import World, hook, labels
 
 

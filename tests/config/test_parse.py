@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hookwright.config.jsonfile import Tree, parse_json
 from hookwright.config.parse import Found, parse_hooks
-from hookwright.diagnostics import CODES, Severity
-from hookwright.handlers import (
+from hookwright.protocol.diagnostics import CODES, Severity
+from hookwright.protocol.handlers import (
     AgentHandler,
     CommandHandler,
     Handler,
@@ -17,7 +17,7 @@ from hookwright.handlers import (
     OnFailure,
     PromptHandler,
 )
-from hookwright.sources import Component, Scope, Source
+from hookwright.protocol.sources import Component, Scope, Source
 from worlds import World, labels
 
 USER = Source(Scope.USER, "settings.json")

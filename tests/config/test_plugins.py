@@ -5,7 +5,7 @@ import pytest
 
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import ConfigError
-from hookwright.sources import Scope
+from hookwright.protocol.sources import Scope
 from worlds import World, hook, labels, runnable
 
 ID = "tools@market"

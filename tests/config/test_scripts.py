@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
-from hookwright.handlers import CommandHandler, HttpHandler, PromptHandler
-from hookwright.sources import Scope, Source
+from hookwright.protocol.handlers import CommandHandler, HttpHandler, PromptHandler
+from hookwright.protocol.sources import Scope, Source
 from worlds import World
 
 HERE = Source(Scope.PROJECT)

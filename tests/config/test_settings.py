@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from hookwright.config.trust import TrustPolicy
-from hookwright.diagnostics import Severity
-from hookwright.handlers import CommandHandler
-from hookwright.outcome import SkipReason
-from hookwright.sources import Scope, Source
+from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.sources import Scope, Source
 from worlds import World, hook, labels, runnable
 
 SCOPES = ("user", "project", "local", "flag", "managed")

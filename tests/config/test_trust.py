@@ -12,8 +12,8 @@ import pytest
 from hookwright.config import Changed, Loaded, New, Review, Trusted, TrustPolicy, TrustStore, accept, review
 from hookwright.config.frontmatter import component_groups
 from hookwright.errors import TrustError
-from hookwright.outcome import Outcome, SkipReason
-from hookwright.samples import sample
+from hookwright.protocol.outcome import Outcome, SkipReason
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable

@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 
 from hookwright.engine import HookEngine
-from hookwright.events import Event
 from hookwright.executors.agent import AGENT_PREFIX, TURNS, AgentExecutor, transcript_of
-from hookwright.executors.job import Job
-from hookwright.executors.toolbox import ReadTools, ToolResult, ToolUse
-from hookwright.handlers import AgentHandler, Kind, MatcherGroup
+from hookwright.executors.toolbox import ReadResult, ReadTools, ToolUse
 from hookwright.hookset import HookSet
-from hookwright.host import Host
 from hookwright.interpret import interpret
-from hookwright.model import Message, Model, Request, Response, Tool
 from hookwright.models import from_environment
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
-from hookwright.outcome import NO_OPINION, Block, Deny, Ending
-from hookwright.replies import Failed, Failure, Judged, NoAnswer, Reply, TimedOut
-from hookwright.sources import Scope, Source
-from hookwright.wire import encode_event
+from hookwright.models.types import Message, Model, Request, Response, ToolDefinition
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import AgentHandler, Kind, MatcherGroup
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Job
+from hookwright.protocol.outcome import NO_OPINION, Block, Deny, Ending
+from hookwright.protocol.replies import Failed, Failure, Judged, NoAnswer, Reply, TimedOut
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event
 from servers import Answer, Server, call, chat_api, fail, messages_api, say, slowly
 from support import event, open_fds
 
@@ -266,16 +266,18 @@ class HostTools:
         self.uses: list[ToolUse] = []
 
     @property
-    def tools(self) -> Sequence[Tool]:
-        return [Tool(name, "d", {"type": "object"}) for name in ("Bash", "Write", "Crash", "StructuredOutput")]
+    def tools(self) -> Sequence[ToolDefinition]:
+        return [
+            ToolDefinition(name, "d", {"type": "object"}) for name in ("Bash", "Write", "Crash", "StructuredOutput")
+        ]
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: ToolUse) -> ReadResult:
         self.uses.append(use)
         if use.name == "Crash":
             raise ZeroDivisionError("oops")
         if use.name == "Write":
-            return ToolResult("Permission to use Write has been denied.", True)
-        return ToolResult("RAN")
+            return ReadResult("Permission to use Write has been denied.", True)
+        return ReadResult("RAN")
 
 
 @pytest.mark.req("R-137", "R-144")
@@ -379,7 +381,7 @@ class Recording(ScriptedModel):
 # ── the tools that read ─────────────────────────────────────────────────────
 
 
-def use(cwd: Path, name: str, /, within: float = 20.0, **arguments: Any) -> ToolResult:
+def use(cwd: Path, name: str, /, within: float = 20.0, **arguments: Any) -> ReadResult:
     return asyncio.run(ReadTools(str(cwd), limit=within).call(ToolUse("t", name, arguments, "hook-agent-1")))
 
 
@@ -402,7 +404,7 @@ def tree(root: Path) -> Path:
 @pytest.mark.req("R-137")
 def test_read_numbers_lines_and_pages(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("".join(f"line {i}\n" for i in range(1, 6)))
-    assert use(tmp_path, "Read", file_path="f", offset=2, limit=2) == ToolResult(
+    assert use(tmp_path, "Read", file_path="f", offset=2, limit=2) == ReadResult(
         "     2\tline 2\n     3\tline 3\n(more lines follow; go on with offset 4)"
     )
     assert use(tmp_path, "Read", file_path=str(tmp_path / "f"), offset=5).text == "     5\tline 5"
@@ -461,7 +463,7 @@ def test_an_exploding_pattern_is_ended(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("a" * 60 + "!\n")
     started = time.monotonic()
     result = use(tmp_path, "Grep", within=0.5, pattern=r"(a+)+$")
-    assert result == ToolResult("Grep took longer than 0.5 s; ask for less", True)
+    assert result == ReadResult("Grep took longer than 0.5 s; ask for less", True)
     assert time.monotonic() - started < 15
 
 

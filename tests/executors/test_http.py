@@ -14,11 +14,11 @@ import pytest
 
 from hookwright import __version__
 from hookwright.executors.http import HttpExecutor
-from hookwright.executors.job import Job
 from hookwright.interpret import interpret
-from hookwright.outcome import Deny
-from hookwright.replies import Answered, Failed, Failure, Reply
-from hookwright.wire import encode_event
+from hookwright.protocol.job import Job
+from hookwright.protocol.outcome import Deny
+from hookwright.protocol.replies import Answered, Failed, Failure, Reply
+from hookwright.protocol.wire import encode_event
 from http_server import PROJECT, USER, Answer, Server, answer, ask, executor, job, raw, with_server
 from support import event
 

@@ -17,10 +17,10 @@ import pytest
 
 from hookwright.executors._httpwire import BadAnswer, Body
 from hookwright.executors.http import HttpExecutor
-from hookwright.executors.job import Job
-from hookwright.handlers import HttpHandler
-from hookwright.replies import Answered, Failed, Failure, Reply
-from hookwright.wire import encode_event
+from hookwright.protocol.handlers import HttpHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Answered, Failed, Failure, Reply
+from hookwright.protocol.wire import encode_event
 from http_server import PROJECT, USER, Answer, Request, Server, answer, ask, executor, job, raw, with_server
 from support import event
 

@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.executors._httpguard import Refused, Target, allows, anywhere, matches, metadata_address, parse_url
+from hookwright.executors._httpguard import (
+    HttpTarget,
+    RefusedAddress,
+    allows,
+    anywhere,
+    matches,
+    metadata_address,
+    parse_url,
+)
 
 
-def target(url: str) -> Target:
+def target(url: str) -> HttpTarget:
     found = parse_url(url)
-    assert isinstance(found, Target), found
+    assert isinstance(found, HttpTarget), found
     return found
 
 
@@ -23,23 +31,23 @@ def target(url: str) -> Target:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("http://example.com", Target("http", "example.com", 80, "/")),
-        ("HTTPS://Example.COM./Hook?a=B", Target("https", "example.com", 443, "/Hook?a=B")),
-        ("http://127.0.0.1:8080/a/b#frag", Target("http", "127.0.0.1", 8080, "/a/b")),
-        ("http://[::1]:9/x", Target("http", "[::1]", 9, "/x")),
-        ("http://[0:0:0:0:0:0:0:1]/", Target("http", "[::1]", 80, "/")),
-        ("https://example.com:443", Target("https", "example.com", 443, "/")),
-        ("http://example.com?q=1", Target("http", "example.com", 80, "/?q=1")),
-        ("http://bücher.example/ü", Target("http", "xn--bcher-kva.example", 80, "/%C3%BC")),
-        ("http://ｅxample.com/", Target("http", "example.com", 80, "/")),
-        ("http://h/a/./b/../c", Target("http", "h", 80, "/a/c")),
-        ("http://h/public/%2e%2E/admin", Target("http", "h", 80, "/admin")),
-        ("http://h/a/..", Target("http", "h", 80, "/")),
-        ("http://h/../../x", Target("http", "h", 80, "/x")),
-        ("http://h/a//b/", Target("http", "h", 80, "/a//b/")),
+        ("http://example.com", HttpTarget("http", "example.com", 80, "/")),
+        ("HTTPS://Example.COM./Hook?a=B", HttpTarget("https", "example.com", 443, "/Hook?a=B")),
+        ("http://127.0.0.1:8080/a/b#frag", HttpTarget("http", "127.0.0.1", 8080, "/a/b")),
+        ("http://[::1]:9/x", HttpTarget("http", "[::1]", 9, "/x")),
+        ("http://[0:0:0:0:0:0:0:1]/", HttpTarget("http", "[::1]", 80, "/")),
+        ("https://example.com:443", HttpTarget("https", "example.com", 443, "/")),
+        ("http://example.com?q=1", HttpTarget("http", "example.com", 80, "/?q=1")),
+        ("http://bücher.example/ü", HttpTarget("http", "xn--bcher-kva.example", 80, "/%C3%BC")),
+        ("http://ｅxample.com/", HttpTarget("http", "example.com", 80, "/")),
+        ("http://h/a/./b/../c", HttpTarget("http", "h", 80, "/a/c")),
+        ("http://h/public/%2e%2E/admin", HttpTarget("http", "h", 80, "/admin")),
+        ("http://h/a/..", HttpTarget("http", "h", 80, "/")),
+        ("http://h/../../x", HttpTarget("http", "h", 80, "/x")),
+        ("http://h/a//b/", HttpTarget("http", "h", 80, "/a//b/")),
     ],
 )
-def test_url_is_taken_apart_as_it_is_sent(url: str, expected: Target) -> None:
+def test_url_is_taken_apart_as_it_is_sent(url: str, expected: HttpTarget) -> None:
     assert parse_url(url) == expected
 
 
@@ -74,13 +82,13 @@ def test_url_is_taken_apart_as_it_is_sent(url: str, expected: Target) -> None:
     ],
 )
 def test_url_that_could_be_read_in_two_ways_is_refused(url: str) -> None:
-    assert isinstance(parse_url(url), Refused)
+    assert isinstance(parse_url(url), RefusedAddress)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     found = parse_url("http://" + text)
-    if isinstance(found, Target):
+    if isinstance(found, HttpTarget):
         sent = f"{found.scheme}://{found.authority}{found.path}"
         assert sent.isascii()
         assert not set(sent) & set(" \r\n\t\\#")

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from hookwright.events import Event
-from hookwright.executors.job import Job
 from hookwright.executors.mcp_tool import McpToolExecutor, fill_in
-from hookwright.handlers import McpToolHandler
 from hookwright.interpret import interpret
-from hookwright.mcp_servers import McpServers, StdioServer
-from hookwright.outcome import Block, Deny, Ending
-from hookwright.replies import Exited, Failed, Failure, Reply
-from hookwright.sources import Scope, Source
-from hookwright.wire import encode_event
+from hookwright.mcp.servers import McpServers, StdioServer
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import McpToolHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.outcome import Block, Deny, Ending
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event
 from support import event
 
 TESTS = Path(__file__).parents[1]
@@ -85,7 +85,7 @@ def test_failures_block_nothing_and_name_the_server() -> None:
 
 def test_a_missing_sdk_is_a_failure_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "hookwright._mcp_session", raising=False)
+    monkeypatch.delitem(sys.modules, "hookwright.mcp._session", raising=False)
     (reply,) = ask(job(event("PreToolUse"), "fake", "echo"))
     assert reply == Failed(Failure.LAUNCH, "an MCP server needs an optional dependency: pip install 'hookwright[mcp]'")
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.executors import _spawn
-from hookwright.executors._process import (
+from hookwright.processes import spawn as _spawn
+from hookwright.processes.process import (
     Captured,
+    CapturedOutput,
     Command,
     Exit,
     ExitCode,
     Expired,
     Limits,
     NotStarted,
-    Output,
     Process,
     Signalled,
     Unknown,
@@ -93,7 +93,7 @@ def test_process_that_never_reads_is_no_failure(size: int, platform: None) -> No
 def test_unread_stdin_does_not_kill_a_host_that_restored_sigpipe() -> None:
     said = python(
         "import asyncio, os, signal\n"
-        "from hookwright.executors._process import Command, run\n"
+        "from hookwright.processes.process import Command, run\n"
         "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
         "for script in ('true', 'exec <&-; sleep 0.1', 'head -c 1'):\n"
         "    command = Command(argv=('/bin/sh', '-c', script), cwd='/', env=os.environ, stdin=b'x' * 5_000_000)\n"
@@ -148,7 +148,7 @@ def test_head_is_kept_and_the_rest_counted() -> None:
 def test_flood_of_output_costs_little_memory() -> None:
     grown_kb = python(
         "import asyncio, os, re\n"
-        "from hookwright.executors._process import Command, run\n"
+        "from hookwright.processes.process import Command, run\n"
         "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
         "async def print_(count, kept):\n"
         "    command = Command(argv=('head', '-c', str(count), '/dev/zero'), cwd='/', env=os.environ)\n"
@@ -168,7 +168,7 @@ def test_merged_output_keeps_the_order_of_arrival() -> None:
 
 
 def test_merged_output_is_whole_beyond_the_recorded_reads() -> None:
-    output = Output(Captured(b"abcd", 4), Captured(b"xyz", 9), ((1, 1), (2, 2), (1, 1)))
+    output = CapturedOutput(Captured(b"abcd", 4), Captured(b"xyz", 9), ((1, 1), (2, 2), (1, 1)))
     assert output.merged() == b"axybcdz"
 
 
@@ -259,7 +259,7 @@ def test_impossible_command_is_a_failed_start(command: Command, blame: str, frag
 def test_exhausted_descriptors_are_the_systems_fault_and_leak_none() -> None:
     said = python(
         "import asyncio, os, resource\n"
-        "from hookwright.executors._process import Command, run\n"
+        "from hookwright.processes.process import Command, run\n"
         "command = Command(argv=('/bin/true',), cwd='/', env={})\n"
         "soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
         "async def main():\n"
@@ -281,7 +281,7 @@ def test_exhausted_descriptors_are_the_systems_fault_and_leak_none() -> None:
 def test_status_is_unknown_when_the_host_reaps_its_children_itself() -> None:
     said = python(
         "import asyncio, os, signal\n"
-        "from hookwright.executors._process import Command, run\n"
+        "from hookwright.processes.process import Command, run\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "for argv in (('/bin/sh', '-c', 'echo hi; exit 3'), ('/no/such',)):\n"
         "    result = asyncio.run(run(Command(argv=argv, cwd='/', env={}), 20))\n"
@@ -294,7 +294,7 @@ def test_host_without_standard_streams_can_run_processes(tmp_path: Path) -> None
     result = tmp_path / "result"
     python(
         "import asyncio, os, sys\n"
-        "from hookwright.executors._process import Command, run\n"
+        "from hookwright.processes.process import Command, run\n"
         "os.closerange(0, 3)\n"
         "command = Command(argv=('/bin/sh', '-c', 'cat; echo err >&2'), cwd='/', env=os.environ, stdin=b'in')\n"
         "result = asyncio.run(run(command, 20))\n"

@@ -14,9 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.executors import _group
-from hookwright.executors._group import Group
-from hookwright.executors._process import Command, Exit, ExitCode, Expired, Limits, Process, Signalled, Unknown, run, start
+from hookwright.processes import group as _group
+from hookwright.processes.group import Group
+from hookwright.processes.process import (
+    Command,
+    Exit,
+    ExitCode,
+    Expired,
+    Limits,
+    Process,
+    Signalled,
+    Unknown,
+    run,
+    start,
+)
 from processes import alive, eventually, gone, python, sh, written
 
 #: Long enough that waiting for it would be seen.
@@ -300,7 +311,7 @@ def test_closed_loop_leaves_nothing_behind() -> None:
 def test_process_that_may_not_be_signalled_is_given_up_and_reaped_later() -> None:
     said = python(
         "import asyncio, os, time\n"
-        "from hookwright.executors._process import Command, Limits, start\n"
+        "from hookwright.processes.process import Command, Limits, start\n"
         "async def main():\n"
         "    process = start(Command(argv=('/bin/sleep', '1.8'), cwd='/', env={}), 0.1, Limits(kill_after=0.1))\n"
         "    os.setresuid(65534, 65534, 0)\n"

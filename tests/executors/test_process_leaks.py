@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.executors import _spawn
-from hookwright.executors._process import Command, Exit, Expired, Limits, NotStarted, Process, run, start
+from hookwright.processes import spawn as _spawn
+from hookwright.processes.process import Command, Exit, Expired, Limits, NotStarted, Process, run, start
 from processes import eventually, sh
 from support import open_fds
 

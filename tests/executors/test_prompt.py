@@ -14,23 +14,23 @@ import pytest
 
 from hookwright import Hooks, Places, Powers, open_session
 from hookwright.engine import HookEngine
-from hookwright.events import CATALOGUE
 from hookwright.executors._question import fill
-from hookwright.executors.job import Job
 from hookwright.executors.prompt import SCHEMA, PromptExecutor
-from hookwright.handlers import Kind, MatcherGroup, PromptHandler
 from hookwright.hookset import HookSet
-from hookwright.host import Host
 from hookwright.interpret import interpret
-from hookwright.model import Model, Request, Response
 from hookwright.models import from_environment, prefetch
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
-from hookwright.outcome import NO_OPINION, Block, Deny, Ending, Outcome, Stop, Verdict
-from hookwright.replies import Failed, Failure, Judged, Reply, Spent, TimedOut
-from hookwright.samples import sample
-from hookwright.sources import Scope, Source
-from hookwright.wire import encode_event
+from hookwright.models.types import Model, Request, Response
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import Kind, MatcherGroup, PromptHandler
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Job
+from hookwright.protocol.outcome import NO_OPINION, Block, Deny, Ending, EndTurn, Outcome, Verdict
+from hookwright.protocol.replies import Failed, Failure, Judged, Reply, Spent, TimedOut
+from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import encode_event
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly
 from support import event
 
@@ -355,19 +355,19 @@ TEXT = "Prompt hook condition was not met: R"
 @pytest.mark.parametrize(
     ("name", "fields", "decision", "stop"),
     [
-        ("PreToolUse", {}, Deny(TEXT), Stop(TEXT)),
+        ("PreToolUse", {}, Deny(TEXT), EndTurn(TEXT)),
         ("PreToolUse", {"continue_on_block": True}, Deny(TEXT), None),
-        ("PostToolUse", {}, NO_OPINION, Stop(TEXT)),
+        ("PostToolUse", {}, NO_OPINION, EndTurn(TEXT)),
         ("PostToolUse", {"continue_on_block": True}, Block(TEXT), None),
-        ("PostToolBatch", {}, NO_OPINION, Stop(TEXT)),
-        ("UserPromptSubmit", {}, NO_OPINION, Stop(TEXT)),
-        ("UserPromptExpansion", {}, NO_OPINION, Stop(TEXT)),
+        ("PostToolBatch", {}, NO_OPINION, EndTurn(TEXT)),
+        ("UserPromptSubmit", {}, NO_OPINION, EndTurn(TEXT)),
+        ("UserPromptExpansion", {}, NO_OPINION, EndTurn(TEXT)),
         ("Stop", {}, Block(TEXT), None),
         ("SubagentStop", {}, Block(TEXT), None),
         ("PermissionDenied", {}, NO_OPINION, None),
     ],
 )
-def test_no_has_the_events_own_effect(name: str, fields: dict[str, Any], decision: Any, stop: Stop | None) -> None:
+def test_no_has_the_events_own_effect(name: str, fields: dict[str, Any], decision: Any, stop: EndTurn | None) -> None:
     verdict = verdict_of(NO, name, **fields)
     assert (verdict.decision, verdict.stop) == (decision, stop)
 
@@ -388,7 +388,7 @@ def test_the_older_form_has_the_same_effect() -> None:
 @pytest.mark.parametrize("decision", ["approve", "block"])
 def test_continue_false_ends_the_turn_on_every_event(decision: str) -> None:
     text = json.dumps({"decision": decision, "reason": "R", "continue": False, "stopReason": "S"})
-    assert verdict_of(text, "PreToolUse").stop == Stop("S")
+    assert verdict_of(text, "PreToolUse").stop == EndTurn("S")
     assert verdict_of(text, "Stop").decision == NO_OPINION
 
 

@@ -10,12 +10,12 @@ import sys
 import time
 from typing import Any
 
-from hookwright.agent.transcript import load
-from hookwright.agent.transcript.reader import closed
 from faults.hosts import survivors
 from faults.leftovers import MARK, describe
 from faults.network import TESTS, endpoint
 from faults.world import World, command
+from hookwright.agent.transcript import load
+from hookwright.agent.transcript.reader import closed
 
 HOOKWRIGHT = [sys.executable, "-m", "hookwright.cli"]
 _BASH = [{"tool": "Bash", "input": {"command": "sleep 60 & sleep 0.05; echo hi"}}]

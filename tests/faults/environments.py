@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from hookwright.outcome import Deny
-from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places
 from faults.hostile import DENY, NONE, SHORT, answer, says
 from faults.limits import at_most, mount
 from faults.world import NEXT, SIBLING, World, codes, command, word
+from hookwright.protocol.outcome import Deny
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Places
 
 _TALKATIVE = answer("deny", systemMessage="x" * 20_000)
 _DENYING = says(answer("deny"))

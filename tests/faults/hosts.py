@@ -16,11 +16,11 @@ from collections.abc import Coroutine, Generator
 from pathlib import Path
 from typing import Any
 
-from hookwright.config.truststore import TrustStore
-from hookwright.session import HookSession
 from faults.leftovers import describe
 from faults.network import TESTS, endpoint
 from faults.world import SIBLING, World, command
+from hookwright.config.truststore import TrustStore
+from hookwright.session import HookSession
 
 _TOLERATED = (asyncio.CancelledError,)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from hookwright.mcp_servers import McpServers, StdioServer
-from hookwright.wiring import Powers
 from faults.hostile import DENY, LONG, NONE, SHORT
 from faults.world import SIBLING, World, codes, command, word
+from hookwright.mcp.servers import McpServers, StdioServer
+from hookwright.wiring import Powers
 
 TESTS = Path(__file__).parent.parent
 OVER = 2.0

@@ -12,14 +12,14 @@ import os
 import sys
 from pathlib import Path
 
-import hookwright.journal
-from hookwright.config.truststore import Record, TrustStore
-from hookwright.samples import sample
-from hookwright.session import open_session
-from hookwright.wiring import Places
+import hookwright.observers.journal
 from faults.hostile import answer, says
 from faults.leftovers import MARK
 from faults.world import command
+from hookwright.config.truststore import Record, TrustStore
+from hookwright.protocol.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places
 
 #: Small enough that the journal is set aside now and then.
 ROTATE_AT = 150_000
@@ -34,7 +34,7 @@ HOOKS = {
 
 async def main(folder: Path, mark: str, events: int) -> None:
     """Fire one event after the other."""
-    hookwright.journal.ROTATE_AT = ROTATE_AT
+    hookwright.observers.journal.ROTATE_AT = ROTATE_AT
     groups = [{"matcher": tool, "hooks": hooks} for tool, hooks in HOOKS.items()]
     env = {
         "PATH": os.environ["PATH"],

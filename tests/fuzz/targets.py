@@ -15,27 +15,27 @@ import msgspec
 from hookwright.agent.transcript.lines import read_line
 from hookwright.agent.transcript.reader import closed, conversation, pending
 from hookwright.aggregate import aggregate
-from hookwright.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, parse_rule
 from hookwright.config.files import MAX_BYTES
 from hookwright.config.frontmatter import InvalidYaml, parse_yaml
 from hookwright.config.jsonfile import Broken, parse_json
 from hookwright.config.parse import parse_hooks
 from hookwright.config.settings import declare, merge
 from hookwright.errors import InvalidEvent
-from hookwright.events import CATALOGUE, Event, Exit2, Plain
-from hookwright.executors._httpguard import Target as UrlTarget
+from hookwright.executors._httpguard import HttpTarget as UrlTarget
 from hookwright.executors._httpguard import allows, parse_url
-from hookwright.handlers import CommandHandler, OnFailure
 from hookwright.hookset import HookSet
 from hookwright.interpret import interpret
-from hookwright.journal import short
-from hookwright.matchers import MatchNothing, compile_matcher
-from hookwright.outcome import Allow, Block, Deny, Run, Timing, Verdict, strictness
-from hookwright.replies import Answered, Exited
-from hookwright.samples import sample
-from hookwright.shell import analyse_bash
-from hookwright.sources import Scope, Source
-from hookwright.wire import decode_event, encode_event, payload
+from hookwright.matching.conditions import InvalidRule, Match, NoMatch, Reading, Undecided, Where, parse_rule
+from hookwright.matching.matchers import MatchNothing, compile_matcher
+from hookwright.matching.shell import analyse_bash
+from hookwright.observers.journal import short
+from hookwright.protocol.events import CATALOGUE, Event, Exit2, Plain
+from hookwright.protocol.handlers import CommandHandler, OnFailure
+from hookwright.protocol.outcome import Allow, Block, Deny, Run, Timing, Verdict, strictness
+from hookwright.protocol.replies import Answered, Exited
+from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.wire import decode_event, encode_event, payload
 
 WHERE = Where(cwd="/w", home="/home/u", anchor="/w")
 _NAMES = sorted(CATALOGUE)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from hookwright.config.locations import Surroundings
-from hookwright.lint import Finding, Options, Sample, Wanted, gather, lint, read_target
+from hookwright.lint import CheckOptions, CheckScope, Finding, Sample, gather, lint, read_target
 from hookwright.lint.running import run_hooks, without_doubles
 
 #: Programs that hooks name; tests must not depend on what a machine has installed.
@@ -78,7 +78,7 @@ def check(root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = 
     home.mkdir(exist_ok=True)
     env = {"PATH": programs(), "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     around = Surroundings.here(env, str(home), str(root))
-    subject = gather(Wanted(paths=paths), Options(env=env, target=read_target(target)), around)
+    subject = gather(CheckScope(paths=paths), CheckOptions(env=env, target=read_target(target)), around)
     return lint(subject)
 
 
@@ -94,6 +94,6 @@ def check_running(root: Path, home: Path) -> list[Finding]:
     """Check a project on disk and fire samples at its hooks, as `--run --trust` does."""
     home.mkdir(exist_ok=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
-    subject = gather(Wanted(paths=(".",)), Options(env=env), Surroundings.here(env, str(home), str(root)))
+    subject = gather(CheckScope(paths=(".",)), CheckOptions(env=env), Surroundings.here(env, str(home), str(root)))
     ran = asyncio.run(run_hooks(subject, lambda _: True, lambda _: None))
     return lint(subject, None, without_doubles(ran, lint(subject), subject))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from projects import check
 
-from hookwright.diagnostics import Severity
+from hookwright.protocol.diagnostics import Severity
 
 CLEAN = sorted((Path(__file__).parent / "clean").iterdir())
 

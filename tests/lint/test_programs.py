@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from hookwright.lint.guards import answers, decision, exits, program_refusals
-from hookwright.lint.programs import jq
 from hookwright.lint.programs.blocks import points
-from hookwright.lint.programs.ir import Branch, Call, Eat, Hole, Kind, Object, Program, Say, Stream, Text, text
+from hookwright.lint.programs.ir import Branch, Call, Eat, Hole, Object, Program, Say, Stream, TestKind, Text, text
 from hookwright.lint.programs.ir import Test as Asked
-from hookwright.lint.programs.javascript import read_javascript
-from hookwright.lint.programs.python import read_python
-from hookwright.lint.programs.shell import read_shell
+from hookwright.lint.programs.javascript.reader import read_javascript
+from hookwright.lint.programs.python.reader import read_python
+from hookwright.lint.programs.shell import jq
+from hookwright.lint.programs.shell.reader import read_shell
 from hookwright.lint.programs.template import NotJson, Several, plain, read_template
 
 READERS = {"sh": read_shell, "py": read_python, "js": read_javascript}
@@ -185,32 +185,34 @@ READS = [
 
 @pytest.mark.parametrize(("language", "source"), READS)
 def test_a_field_of_the_event_is_followed_to_its_test(language: str, source: str) -> None:
-    asked = [test for test in asked_by(read(language, source)) if test.kind is Kind.EQUALS]
+    asked = [test for test in asked_by(read(language, source)) if test.kind is TestKind.EQUALS]
     assert [(test.origins, test.patterns) for test in asked] == [(COMMAND, ("x",))]
 
 
 @pytest.mark.parametrize(
     ("language", "source", "kind", "patterns"),
     [
-        ("sh", 'grep -q "a b" <<<"$c"', Kind.REGEX, ("a b",)),
-        ("sh", 'echo "$c" | grep -qF "a b"', Kind.CONTAINS, ("a b",)),
-        ("sh", 'echo "$c" | grep -q -e x', Kind.REGEX, ("x",)),
-        ("sh", '[[ "$c" == *"a b"* ]]', Kind.GLOB, ("*a b*",)),
-        ("sh", '[[ "$c" =~ ^a ]]', Kind.REGEX, ("^a",)),
-        ("py", '"a b" in c', Kind.CONTAINS, ("a b",)),
-        ("py", "c.startswith(('a', 'b'))", Kind.PREFIX, ("a", "b")),
-        ("py", "re.search(r'a\\s', c)", Kind.REGEX, ("a\\s",)),
-        ("py", "re.match('a', c)", Kind.REGEX, ("^a",)),
-        ("py", "any(p in c for p in ['a b', 'c d'])", Kind.CONTAINS, ("a b", "c d")),
-        ("py", "PATTERN.search(c)", Kind.REGEX, ("q",)),
-        ("py", "c in {'a', 'b'}", Kind.EQUALS, None),
-        ("js", "/a b/.test(c)", Kind.REGEX, ("a b",)),
-        ("js", "c.includes('a b')", Kind.CONTAINS, ("a b",)),
-        ("js", "['a', 'b'].some(p => c.startsWith(p))", Kind.PREFIX, ("a", "b")),
-        ("js", "c.match(/x/)", Kind.REGEX, ("x",)),
+        ("sh", 'grep -q "a b" <<<"$c"', TestKind.REGEX, ("a b",)),
+        ("sh", 'echo "$c" | grep -qF "a b"', TestKind.CONTAINS, ("a b",)),
+        ("sh", 'echo "$c" | grep -q -e x', TestKind.REGEX, ("x",)),
+        ("sh", '[[ "$c" == *"a b"* ]]', TestKind.GLOB, ("*a b*",)),
+        ("sh", '[[ "$c" =~ ^a ]]', TestKind.REGEX, ("^a",)),
+        ("py", '"a b" in c', TestKind.CONTAINS, ("a b",)),
+        ("py", "c.startswith(('a', 'b'))", TestKind.PREFIX, ("a", "b")),
+        ("py", "re.search(r'a\\s', c)", TestKind.REGEX, ("a\\s",)),
+        ("py", "re.match('a', c)", TestKind.REGEX, ("^a",)),
+        ("py", "any(p in c for p in ['a b', 'c d'])", TestKind.CONTAINS, ("a b", "c d")),
+        ("py", "PATTERN.search(c)", TestKind.REGEX, ("q",)),
+        ("py", "c in {'a', 'b'}", TestKind.EQUALS, None),
+        ("js", "/a b/.test(c)", TestKind.REGEX, ("a b",)),
+        ("js", "c.includes('a b')", TestKind.CONTAINS, ("a b",)),
+        ("js", "['a', 'b'].some(p => c.startsWith(p))", TestKind.PREFIX, ("a", "b")),
+        ("js", "c.match(/x/)", TestKind.REGEX, ("x",)),
     ],
 )
-def test_conditions_are_understood(language: str, source: str, kind: Kind, patterns: tuple[str, ...] | None) -> None:
+def test_conditions_are_understood(
+    language: str, source: str, kind: TestKind, patterns: tuple[str, ...] | None
+) -> None:
     whole = {
         "sh": f"c=$(jq -r .tool_input.command)\nif {source}; then :; fi\n",
         "py": f"import json, re, sys\nPATTERN = re.compile('q')\nc = json.load(sys.stdin)['tool_input']['command']\n"

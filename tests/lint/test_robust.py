@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from projects import check, write
 
-from hookwright.events import CATALOGUE
 from hookwright.lint import RULES
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, script
 from hookwright.lint.model import Sample
+from hookwright.protocol.events import CATALOGUE
 
 SCRIPTS = {
     Path(name).suffix: [

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from projects import check_running, line_of, write
 
-from hookwright.lint import RULES, Rule
+from hookwright.lint import RULES, LintRule
 from hookwright.lint.catalogue.samples import bash, conf, group, python, script
 
 RUNNING = [rule for rule in RULES.values() if rule.bad.trust]
 
 
 @pytest.mark.parametrize("rule", RUNNING, ids=lambda rule: rule.id)
-def test_the_bad_sample_is_caught_at_its_line(rule: Rule, tmp_path: Path) -> None:
+def test_the_bad_sample_is_caught_at_its_line(rule: LintRule, tmp_path: Path) -> None:
     root = write(rule.bad, tmp_path / "project")
     found = check_running(root, tmp_path / "home")
     name, line = line_of(rule.bad)
@@ -25,7 +25,7 @@ def test_the_bad_sample_is_caught_at_its_line(rule: Rule, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rule", RUNNING, ids=lambda rule: rule.id)
-def test_the_good_sample_is_left_alone(rule: Rule, tmp_path: Path) -> None:
+def test_the_good_sample_is_left_alone(rule: LintRule, tmp_path: Path) -> None:
     root = write(rule.good, tmp_path / "project")
     assert [item for item in check_running(root, tmp_path / "home") if item.rule == rule.id] == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Shell
-from hookwright.matchers import compile_matcher
+from hookwright.matching.matchers import compile_matcher
 from support import hooks_for, settings
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from projects import check, write
 
-from hookwright.diagnostics import Severity
 from hookwright.lint import Finding
 from hookwright.lint.catalogue.samples import (
     HOOKS,
@@ -23,6 +22,7 @@ from hookwright.lint.catalogue.samples import (
     settings,
 )
 from hookwright.lint.model import Sample
+from hookwright.protocol.diagnostics import Severity
 
 READ = "command=$(jq -r '.tool_input.command')\n"
 

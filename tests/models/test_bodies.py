@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hookwright.executors.prompt import SCHEMA
-from hookwright.model import Request, Response, Tool
 from hookwright.models import anthropic, from_environment, openai
 from hookwright.models._system_role import SystemRole
+from hookwright.models.types import Request, Response, ToolDefinition
 from servers import Server, chat_api, fail, messages_api, say
 
 USER = {"role": "user", "content": "hi"}
@@ -69,7 +69,7 @@ def test_models_of_chat_completions_differ(name: str, limit: str, effort: str | 
 
 
 def test_newer_chat_models_take_tools_only_without_thinking() -> None:
-    request = Request(messages=[USER], tools=[Tool("Read", "d", {"type": "object"})])
+    request = Request(messages=[USER], tools=[ToolDefinition("Read", "d", {"type": "object"})])
     assert openai.request_body(request, "gpt-5.4")["reasoning_effort"] == "none"
     assert "reasoning_effort" not in openai.request_body(request, "gpt-5")
 

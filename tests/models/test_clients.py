@@ -11,16 +11,26 @@ import anthropic
 import openai
 import pytest
 
-from hookwright.model import ApiError, Delta, Model, Request, Response, TextDelta, Tool, ToolUseDelta, Usage
 from hookwright.models import from_environment
 from hookwright.models.anthropic import AnthropicModel
 from hookwright.models.openai import OpenAIModel
+from hookwright.models.types import (
+    ApiError,
+    Delta,
+    Model,
+    Request,
+    Response,
+    TextDelta,
+    ToolDefinition,
+    ToolUseDelta,
+    Usage,
+)
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly, torn
 
 Api = Callable[..., AbstractContextManager[Server]]
 both = pytest.mark.parametrize("api", [messages_api, chat_api], ids=["messages", "chat"])
 
-READ = Tool("Read", "Read a file", {"type": "object", "properties": {"file_path": {"type": "string"}}})
+READ = ToolDefinition("Read", "Read a file", {"type": "object", "properties": {"file_path": {"type": "string"}}})
 HELLO = Request(messages=[{"role": "user", "content": "hello"}])
 
 

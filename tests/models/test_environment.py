@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.model import ApiError, Request
 from hookwright.models import from_environment, prefetch
 from hookwright.models._limits import api_timeout
 from hookwright.models.anthropic import DEFAULT_MODEL, AnthropicModel
 from hookwright.models.openai import OpenAIModel
 from hookwright.models.scripted import NO_MODEL, ScriptedModel
+from hookwright.models.types import ApiError, Request
 
 KEY = {"ANTHROPIC_API_KEY": "k"}
 
@@ -71,7 +71,9 @@ def loaded(code: str) -> set[str]:
 
 
 def test_choosing_a_model_loads_no_sdk() -> None:
-    code = "from hookwright.models import *; import hookwright.models as m; m.from_environment({'ANTHROPIC_API_KEY': 'k'})"
+    code = (
+        "from hookwright.models import *; import hookwright.models as m; m.from_environment({'ANTHROPIC_API_KEY': 'k'})"
+    )
     executors = "import hookwright.executors.prompt, hookwright.executors.agent"
     assert loaded(f"{code}; m.from_environment({{'OPENAI_API_KEY': 'k'}}); {executors}") == set()
 
@@ -84,7 +86,7 @@ def test_prefetch_loads_the_sdk_that_will_be_used() -> None:
 def test_a_missing_sdk_is_told_with_the_extra() -> None:
     code = (
         "import sys, asyncio; sys.modules['anthropic'] = None\n"
-        "from hookwright.model import Request; from hookwright.models import from_environment, prefetch\n"
+        "from hookwright.models.types import Request; from hookwright.models import from_environment, prefetch\n"
         "env = {'ANTHROPIC_API_KEY': 'k'}; prefetch(env).join()\n"
         "asyncio.run(from_environment(env).complete(Request(messages=[])))"
     )

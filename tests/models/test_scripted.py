@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hookwright.errors import ConfigError
-from hookwright.model import ApiError, Delta, Request, Response, TextDelta, Tool, ToolUseDelta
 from hookwright.models.script import load_script, parse_script
 from hookwright.models.scripted import ScriptedModel
+from hookwright.models.types import ApiError, Delta, Request, Response, TextDelta, ToolDefinition, ToolUseDelta
 
-BASH = Tool("Bash", "Run a command", {"type": "object"})
+BASH = ToolDefinition("Bash", "Run a command", {"type": "object"})
 
 
 def user(text: str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.model import Message
 from hookwright.models._system_role import SystemRole, place_system_messages
+from hookwright.models.types import Message
 
 roles = st.sampled_from(["user", "assistant", "system"])
 

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from hookwright.conditions import Reading, Where, parse_rule
 from hookwright.config.scripts import Reach, named_files
 from hookwright.executors import _httpclient
-from hookwright.handlers import CommandHandler
-from hookwright.matchers import compile_matcher
-from hookwright.outcome import Deny, Outcome
+from hookwright.matching.conditions import Reading, Where, parse_rule
+from hookwright.matching.matchers import compile_matcher
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.outcome import Deny, Outcome
+from hookwright.protocol.sources import Scope, Source
 from hookwright.session import open_session
-from hookwright.sources import Scope, Source
 from hookwright.wiring import Places
 from support import event, hooks_for
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hookwright.config.review import accept, review
-from hookwright.events import Event
-from hookwright.outcome import Allow, Deny, NoOpinion, Outcome
+from hookwright.protocol.events import Event
+from hookwright.protocol.outcome import Allow, Deny, NoOpinion, Outcome
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Places
 from support import event, script

@@ -13,7 +13,7 @@ import pytest
 
 from agent.runs import bash, tool
 from command_line import HOOKWRIGHT
-from hookwright.conditions import Match, Reading, Where, parse_rule
+from hookwright.matching.conditions import Match, Reading, Where, parse_rule
 from support import hooks_for, script, settings
 
 DONE: dict[str, Any] = {"turns": [[{"text": "done"}]]}
@@ -271,7 +271,18 @@ def test_cve_2025_54136_an_approved_server_is_exchanged(victim: Victim) -> None:
 
 
 #: Modules that somebody would import sooner or later, by chance or by design.
-SHADOWS = ("json", "asyncio", "msgspec", "sitecustomize", "usercustomize", "hookwright", "h11", "ssl", "re", "anthropic")
+SHADOWS = (
+    "json",
+    "asyncio",
+    "msgspec",
+    "sitecustomize",
+    "usercustomize",
+    "hookwright",
+    "h11",
+    "ssl",
+    "re",
+    "anthropic",
+)
 
 
 def test_modules_that_lie_in_the_project_are_not_imported(victim: Victim) -> None:

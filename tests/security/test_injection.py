@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from agent.runs import Place, bash
 from command_line import Shell
-from hookwright.agent.debuglog import DebugLog
+from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.transcript.paths import InvalidSession, session_path, subagent_path
 from hookwright.config.trust import TrustPolicy
-from hookwright.events import CATALOGUE, Event
 from hookwright.executors.command import env_file_path
-from hookwright.outcome import Deny, Outcome
-from hookwright.samples import sample
+from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.outcome import Deny, Outcome
+from hookwright.protocol.samples import sample
+from hookwright.protocol.wire import encode
 from hookwright.session import open_session
-from hookwright.wire import encode
 from hookwright.wiring import Places
 from support import event, hooks_for, script, settings
 from worlds import World, labels

@@ -13,7 +13,7 @@ import pytest
 
 from agent.runs import Place, bash
 from hookwright.config.truststore import Record, TrustStore
-from hookwright.outcome import Outcome
+from hookwright.protocol.outcome import Outcome
 from hookwright.session import open_session
 from hookwright.wiring import Places
 from http_server import Server, answer

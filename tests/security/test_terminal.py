@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import HOOKWRIGHT, Shell
-from hookwright.screen import harmless
+from hookwright.text import harmless
 from support import hooks_for, settings
 
 #: Moves the cursor, clears the screen, sets the title, writes the clipboard, answers itself, turns text around.

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.cases.case import Result
+from hookwright.cases.case import CaseResult
 from hookwright.cases.read import read_cases
 from hookwright.cases.run import Runner
 from hookwright.cli import main as hookwright
 from hookwright.config.trust import TrustPolicy
-from hookwright.sources import Scope
-from hookwright.templates import Language, load_template, template_names
+from hookwright.protocol.sources import Scope
+from hookwright.templates import TemplateLanguage, load_template, template_names
 from hookwright.templates.install import install
 from hookwright.wiring import Places
 
@@ -33,17 +33,17 @@ def places(root: Path) -> Places:
     return Places(project=str(root / "a project"), env=env, home=str(root / "home"), trust=TrustPolicy.EVERYTHING)
 
 
-def run_cases(where: Places, path: str) -> list[Result]:
-    async def main() -> list[Result]:
+def run_cases(where: Places, path: str) -> list[CaseResult]:
+    async def main() -> list[CaseResult]:
         async with Runner(where) as runner:
             return await runner.run_all(read_cases(path), 4)
 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("language", TemplateLanguage)
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cases_of_a_template_pass(name: str, language: Language, tmp_path: Path) -> None:
+def test_the_cases_of_a_template_pass(name: str, language: TemplateLanguage, tmp_path: Path) -> None:
     where = places(tmp_path)
     done = install(load_template(name), language, Scope.PROJECT, where.load().locations)
     cases = next(item.path for item in done if item.path.endswith(".yaml"))
@@ -55,10 +55,14 @@ def test_the_cases_of_a_template_pass(name: str, language: Language, tmp_path: P
     assert left == {os.path.relpath(item.path, project) for item in done}
 
 
-@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("language", TemplateLanguage)
 @pytest.mark.parametrize("name", NAMES)
 def test_check_finds_nothing_in_a_template(
-    name: str, language: Language, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    language: TemplateLanguage,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     where = places(tmp_path)
     install(load_template(name), language, Scope.PROJECT, where.load().locations)
@@ -84,12 +88,12 @@ def test_there_are_the_twenty_most_wanted() -> None:
 def test_scripts_are_sound(name: str, tmp_path: Path) -> None:
     scripts = load_template(name).scripts
     shell = tmp_path / "x.sh"
-    shell.write_text(scripts[Language.BASH])
+    shell.write_text(scripts[TemplateLanguage.BASH])
     assert subprocess.run(["bash", "-n", shell], capture_output=True, check=False).returncode == 0
-    compile(scripts[Language.PYTHON], name, "exec")
-    assert scripts[Language.BASH].startswith("#!/usr/bin/env bash\n")
-    assert scripts[Language.PYTHON].startswith("#!/usr/bin/env python3\n")
-    imported = re.findall(r"^(?:import|from) (\w+)", scripts[Language.PYTHON], re.MULTILINE)
+    compile(scripts[TemplateLanguage.PYTHON], name, "exec")
+    assert scripts[TemplateLanguage.BASH].startswith("#!/usr/bin/env bash\n")
+    assert scripts[TemplateLanguage.PYTHON].startswith("#!/usr/bin/env python3\n")
+    imported = re.findall(r"^(?:import|from) (\w+)", scripts[TemplateLanguage.PYTHON], re.MULTILINE)
     assert set(imported) <= sys.stdlib_module_names
 
 
@@ -102,7 +106,7 @@ def test_the_guards_among_them_fail_closed() -> None:
 
 def test_a_second_edit_waits_for_the_run_that_goes_on(tmp_path: Path) -> None:
     where = places(tmp_path)
-    install(load_template("async-tests"), Language.BASH, Scope.PROJECT, where.load().locations)
+    install(load_template("async-tests"), TemplateLanguage.BASH, Scope.PROJECT, where.load().locations)
     project = tmp_path / "a project"
     check = project / ".claude" / "test"
     check.write_text("#!/bin/sh\necho ran >> ran.txt\n")

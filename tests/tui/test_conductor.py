@@ -9,16 +9,28 @@ from typing import Any
 
 import pytest
 
-from hookwright.agent.options import AgentOptions
-from hookwright.agent.session import Question, Reply
+from hookwright.agent.state.options import AgentOptions
+from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
-from hookwright.mcp_values import Elicitation, Elicited
+from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice
-from hookwright.tui.choices import ByRule, reply
-from hookwright.tui.conductor import Conductor
-from hookwright.tui.feed import Feed
-from hookwright.tui.items import Added, Answer, Banner, Call, CallState, Fired, Hooked, Item, Level, Prompt, Remark
-from hookwright.tui.plan import Plan
+from hookwright.tui.chat.chat import Chat as ChatSession
+from hookwright.tui.chat.choices import ByRule, reply
+from hookwright.tui.chat.plan import ChatPlan
+from hookwright.tui.feed.feed import Feed
+from hookwright.tui.feed.items import (
+    AddedText,
+    AnswerText,
+    Banner,
+    CallItem,
+    CallState,
+    FiringItem,
+    Hooked,
+    Item,
+    Level,
+    PromptItem,
+    Remark,
+)
 from support import settings
 from tui.chats import Chat, bash, text, write
 
@@ -26,10 +38,10 @@ from tui.chats import Chat, bash, text, write
 class Host:
     """A face that answers from a list and looks at every change."""
 
-    def __init__(self, chat: Chat, *answers: Reply, **options: Any) -> None:
+    def __init__(self, chat: Chat, *answers: Permission, **options: Any) -> None:
         self.can_ask = True
         self.answers = list(answers)
-        self.questions: list[Question] = []
+        self.questions: list[PermissionQuestion] = []
         self.delay = 0.0
         self.trusts: Callable[[Reviewed], bool] = lambda item: True
         self.seen: list[Item] = []
@@ -38,8 +50,8 @@ class Host:
             cwd=str(chat.project), env=chat.env, home=str(chat.home), attended=True, one_shot=False, **options
         )
         self.feed = Feed(chosen.cwd)
-        plan = Plan(options=chosen, script=str(chat.project.parent / "script.json"))
-        self.conductor = Conductor(plan, self.feed, self)
+        plan = ChatPlan(options=chosen, script=str(chat.project.parent / "script.json"))
+        self.conductor = ChatSession(plan, self.feed, self)
 
     def changed(self) -> None:
         self.changes.set()
@@ -47,12 +59,12 @@ class Host:
     def hear(self, notice: Notice) -> None:
         pass
 
-    async def permit(self, question: Question) -> Reply:
+    async def permit(self, question: PermissionQuestion) -> Permission:
         self.questions.append(question)
         await asyncio.sleep(self.delay)
         return self.answers.pop(0)
 
-    async def fill_in(self, asked: Elicitation) -> Elicited:
+    async def fill_in(self, asked: ElicitationRequest) -> Elicited:
         return Elicited("cancel")
 
     async def review(self, found: Review) -> Sequence[Reviewed]:
@@ -84,7 +96,7 @@ class Host:
 
 def kinds(items: Sequence[Item]) -> list[str]:
     """Name what an ordinary view shows."""
-    return [type(item).__name__ for item in items if not isinstance(item, Fired | Added)]
+    return [type(item).__name__ for item in items if not isinstance(item, FiringItem | AddedText)]
 
 
 def test_a_turn_becomes_prompt_answer_call_and_a_quiet_line(chat: Chat) -> None:
@@ -97,15 +109,15 @@ def test_a_turn_becomes_prompt_answer_call_and_a_quiet_line(chat: Chat) -> None:
     async def run() -> None:
         items = await Host(chat).talk("look")
         assert kinds(items) == ["Banner", "Prompt", "Answer", "Call", "Answer", "Hooked"]
-        prompt, call = items[1], next(item for item in items if isinstance(item, Call))
-        assert isinstance(prompt, Prompt)
+        prompt, call = items[1], next(item for item in items if isinstance(item, CallItem))
+        assert isinstance(prompt, PromptItem)
         assert [firing.event.event_name for firing in prompt.firings] == ["UserPromptSubmit"]
         assert (call.state, call.result) == (CallState.DONE, "found")
         assert [firing.event.event_name for firing in call.firings] == ["PreToolUse", "PostToolUse"]
         assert isinstance(items[-1], Hooked)
         assert [firing.event.event_name for firing in items[-1].firings] == ["Stop"]
-        assert sum(isinstance(item, Fired) for item in items) == 4
-        assert [item.hook_name for item in items if isinstance(item, Added)] == ["UserPromptSubmit"]
+        assert sum(isinstance(item, FiringItem) for item in items) == 4
+        assert [item.hook_name for item in items if isinstance(item, AddedText)] == ["UserPromptSubmit"]
 
     asyncio.run(run())
 
@@ -120,8 +132,8 @@ def test_a_message_that_a_hook_adds_is_there_before_the_model_answers(chat: Chat
         running = asyncio.ensure_future(host.conductor.run())
         await host.until(lambda: host.conductor.agent is not None)
         host.conductor.submit("go")
-        await host.until(lambda: any(isinstance(item, Added) for item in host.feed.items))
-        assert not any(isinstance(item, Answer) for item in host.feed.items)
+        await host.until(lambda: any(isinstance(item, AddedText) for item in host.feed.items))
+        assert not any(isinstance(item, AnswerText) for item in host.feed.items)
         assert host.conductor.interrupt()
         await host.until(lambda: not host.feed.busy)
         host.conductor.leave()
@@ -140,10 +152,10 @@ def test_a_question_left_waiting_becomes_a_notification_and_a_quick_answer_none(
     chat.script([bash("mkdir one")], [bash("mkdir two")], [text("Done.")])
 
     async def run() -> None:
-        host = Host(chat, Reply(allow=True), Reply(allow=False), question_notice=0.3)
+        host = Host(chat, Permission(allow=True), Permission(allow=False), question_notice=0.3)
         await host.talk("go")
         assert chat.traced == []
-        host = Host(chat, Reply(allow=True), Reply(allow=False), question_notice=0.05)
+        host = Host(chat, Permission(allow=True), Permission(allow=False), question_notice=0.05)
         host.delay = 0.4
         await host.talk("go", meanwhile=lambda: len(chat.traced) >= 4)
         assert set(chat.traced) == {"Notification", "type-permission_prompt"}
@@ -187,7 +199,7 @@ def test_a_rule_of_the_person_lends_no_trust_to_what_somebody_else_changed(chat:
         host = Host(chat, reply(ByRule("Write(/src/**)")))
         answer = host.permit
 
-        async def tampered(question: Question) -> Reply:
+        async def tampered(question: PermissionQuestion) -> Permission:
             settings(chat.project, {"permissions": {"allow": ["Bash"]}})
             return await answer(question)
 
@@ -212,7 +224,9 @@ def test_what_nobody_trusts_does_not_run_and_is_told_in_one_line(chat: Chat) -> 
         host.trusts = lambda item: False
         items = await host.talk("go")
         told = [item.text for item in items if isinstance(item, Remark)]
-        assert told == ["2 items of the project not trusted: off until you trust them in /hooks or with: hookwright trust"]
+        assert told == [
+            "2 items of the project not trusted: off until you trust them in /hooks or with: hookwright trust"
+        ]
         assert isinstance(items[0], Banner)
         assert items[0].hooks == "0 hooks active from 1 file, 2 off (untrusted)"
         assert chat.traced == []
@@ -225,7 +239,7 @@ def test_settings_trusted_in_the_middle_of_a_session_count_at_once(chat: Chat) -
     chat.script([bash("mkdir one")], [text("Denied.")], [bash("mkdir two")], [text("Made.")])
 
     async def run() -> None:
-        host = Host(chat, Reply(allow=False))
+        host = Host(chat, Permission(allow=False))
         host.trusts = lambda item: False
         running = asyncio.ensure_future(host.conductor.run())
         await host.until(lambda: host.conductor.agent is not None)
@@ -254,7 +268,7 @@ def test_text_is_held_back_while_hooks_may_rewrite_what_is_displayed(chat: Chat)
         changed = host.changed
 
         def look() -> None:
-            seen.update(item.text for item in host.feed.items if isinstance(item, Answer))
+            seen.update(item.text for item in host.feed.items if isinstance(item, AnswerText))
             changed()
 
         host.changed = look  # type: ignore[method-assign]
@@ -271,7 +285,7 @@ def test_a_model_that_cannot_be_asked_is_told_and_the_session_goes_on(chat: Chat
         items = await Host(chat).talk("one", "two")
         errors = [item for item in items if isinstance(item, Remark) and item.level is Level.ERROR]
         assert ["bad key" in error.text for error in errors] == [True]
-        assert any(isinstance(item, Answer) and item.text == "Better." for item in items)
+        assert any(isinstance(item, AnswerText) and item.text == "Better." for item in items)
 
     asyncio.run(run())
 
@@ -300,6 +314,6 @@ def test_a_hook_in_the_background_is_told_quietly_and_its_words_with_the_next_pr
             level=Level.QUIET,
             tag="background",
         )
-        assert any(isinstance(item, Added) and item.text == "checked late" for item in host.feed.items)
+        assert any(isinstance(item, AddedText) and item.text == "checked late" for item in host.feed.items)
 
     asyncio.run(run())

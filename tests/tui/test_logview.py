@@ -11,10 +11,10 @@ from textual.app import App, ComposeResult
 from textual.selection import Selection
 from textual.strip import Strip
 
-from hookwright.tui.items import Answer, Item, Prompt, Remark
-from hookwright.tui.logview import LogView
-from hookwright.tui.paint import Painter, estimate
-from hookwright.tui.palette import DARK
+from hookwright.tui.feed.items import AnswerText, Item, PromptItem, Remark
+from hookwright.tui.widgets.logview import LogView
+from hookwright.tui.widgets.paint import Painter, estimate
+from hookwright.tui.widgets.palette import DARK
 
 
 class Viewer(App[None]):
@@ -60,9 +60,9 @@ def conversation(messages: int, seed: int = 1) -> list[Item]:
         words = " ".join(f"w{number}.{place}" for place in range(dice.randrange(1, 60)))
         match number % 3:
             case 0:
-                items.append(Prompt(text=f"prompt {number}: {words}"))
+                items.append(PromptItem(text=f"prompt {number}: {words}"))
             case 1:
-                items.append(Answer(text=f"answer {number}\n\n- one\n- {words}\n\n```\ncode\n```", done=True))
+                items.append(AnswerText(text=f"answer {number}\n\n- one\n- {words}\n\n```\ncode\n```", done=True))
             case _:
                 items.append(Remark(text=f"remark {number} {words}"))
     return items
@@ -106,7 +106,7 @@ def test_ten_thousand_messages_cost_what_is_seen_of_them() -> None:
             app.items = conversation(10_000)
             app.view.scroll_to(y=app.view.max_scroll_y, animate=False)
             await pilot.pause()
-            app.items.append(Prompt(text="the newest of all"))
+            app.items.append(PromptItem(text="the newest of all"))
             app.view.show(app.items, len(app.items) - 1)
             await pilot.pause()
             assert app.lines[-1] == "❯ the newest of all"
@@ -122,13 +122,13 @@ def test_new_lines_pull_the_view_along_unless_somebody_reads_above() -> None:
             app.view.scroll_to(y=app.view.scroll_offset.y - 20, animate=False)
             await pilot.pause()
             before = app.lines
-            app.items.append(Answer(text="a new answer", done=True))
+            app.items.append(AnswerText(text="a new answer", done=True))
             app.view.show(app.items, len(app.items) - 1)
             await pilot.pause()
             assert app.lines == before
             app.view.scroll_to(y=app.view.max_scroll_y, animate=False)
             await pilot.pause()
-            app.items[-1] = Answer(text="a new answer that grows", done=True)
+            app.items[-1] = AnswerText(text="a new answer that grows", done=True)
             app.view.show(app.items, len(app.items) - 1)
             await pilot.pause()
             assert app.lines[-1] == "  a new answer that grows"
@@ -152,7 +152,7 @@ def test_another_width_breaks_lines_anew_and_stays_at_the_end() -> None:
 
 def test_marked_text_is_what_stands_there() -> None:
     async def run() -> None:
-        app = Viewer([Prompt(text="first words"), Answer(text="second words", done=True)])
+        app = Viewer([PromptItem(text="first words"), AnswerText(text="second words", done=True)])
         async with app.run_test(size=(60, 20)):
             from textual.geometry import Offset
 

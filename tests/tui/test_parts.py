@@ -12,31 +12,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.agent.session import Question, Reply
+from hookwright.agent.permissions.settings import same_entry, with_rules
+from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import load_hooks
 from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine
-from hookwright.events import CATALOGUE
 from hookwright.executors.command import CommandExecutor
-from hookwright.handlers import Kind
-from hookwright.host import Host
-from hookwright.tui.activity import Activity
-from hookwright.tui.choices import Always, ByRule, Once, Refuse, RefuseWithWords, covered, offers, reply, split_rule
-from hookwright.tui.complete import project_files, ranked, suggestions
-from hookwright.tui.diffs import input_diff
-from hookwright.tui.entries import as_json, details, head_counts, listed, row, sample_for, try_out
-from hookwright.tui.forms import Unfit, fields, value_of
-from hookwright.tui.history import History
-from hookwright.tui.markdown import MarkdownPainter, blocks
-from hookwright.tui.palette import DARK, LIGHT, MONO, wanted_theme
-from hookwright.tui.rules import same_entry, with_rules
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import Kind
+from hookwright.protocol.host import Host
+from hookwright.tui.chat.choices import (
+    Always,
+    ByRule,
+    Once,
+    RefuseChoice,
+    RefuseWithWords,
+    covered,
+    offers,
+    reply,
+    split_rule,
+)
+from hookwright.tui.chat.complete import project_files, ranked, suggestions
+from hookwright.tui.chat.forms import Unfit, fields, value_of
+from hookwright.tui.chat.history import History
+from hookwright.tui.feed.activity import Activity
+from hookwright.tui.feed.diffs import input_diff
+from hookwright.tui.feed.entries import as_json, details, head_counts, listed, row, sample_for, try_out
+from hookwright.tui.widgets.markdown import MarkdownPainter, blocks
+from hookwright.tui.widgets.palette import DARK, LIGHT, MONO, wanted_theme
 from support import script, settings
 
 RULES = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls *"}], "behavior": "allow"}
 
 
-def question(**fields: Any) -> Question:
-    return Question(**{"tool_name": "Bash", "tool_input": {"command": "ls -l"}, "tool_use_id": "1", **fields})
+def question(**fields: Any) -> PermissionQuestion:
+    return PermissionQuestion(**{"tool_name": "Bash", "tool_input": {"command": "ls -l"}, "tool_use_id": "1", **fields})
 
 
 # ── what a dialog offers ────────────────────────────────────────────────────
@@ -57,7 +67,7 @@ def test_a_question_offers_once_session_rule_and_two_ways_to_say_no() -> None:
 def test_a_hooks_question_and_one_without_suggestions_offer_no_rules() -> None:
     asked = question(suggestions=({**RULES, "destination": "localSettings"},))
     for found in (offers(asked, "/p", by_hook=True), offers(question(), "/p", by_hook=False)):
-        assert [type(offer.choice) for offer in found] == [Once, Refuse, RefuseWithWords]
+        assert [type(offer.choice) for offer in found] == [Once, RefuseChoice, RefuseWithWords]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +83,11 @@ def test_the_rule_for_a_file_covers_its_folder(path: str, rule: str) -> None:
 
 def test_every_choice_is_a_reply() -> None:
     kept = {**RULES, "destination": "localSettings"}
-    assert reply(Once()) == Reply(allow=True)
-    assert reply(Always((RULES,))) == Reply(allow=True, updated_permissions=(RULES,))
-    assert reply(ByRule("Bash"), "Bash(ls *)") == Reply(allow=True, updated_permissions=(kept,))
-    assert reply(Refuse()) == Reply(allow=False)
-    assert reply(RefuseWithWords(), " do not ") == Reply(allow=False, message="do not")
+    assert reply(Once()) == Permission(allow=True)
+    assert reply(Always((RULES,))) == Permission(allow=True, updated_permissions=(RULES,))
+    assert reply(ByRule("Bash"), "Bash(ls *)") == Permission(allow=True, updated_permissions=(kept,))
+    assert reply(RefuseChoice()) == Permission(allow=False)
+    assert reply(RefuseWithWords(), " do not ") == Permission(allow=False, message="do not")
 
 
 @given(st.from_regex(r"[A-Za-z_]+", fullmatch=True), st.none() | st.text())

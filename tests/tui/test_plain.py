@@ -112,7 +112,8 @@ def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
 
 
 WITHOUT = (
-    "import sys; sys.modules['textual'] = None; from hookwright.cli import main; sys.exit(main(['chat', *sys.argv[1:]]))"
+    "import sys; sys.modules['textual'] = None; "
+    "from hookwright.cli import main; sys.exit(main(['chat', *sys.argv[1:]]))"
 )
 
 

@@ -6,28 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.handlers import PromptHandler
-from hookwright.outcome import (
+from hookwright.protocol.handlers import PromptHandler
+from hookwright.protocol.outcome import (
     Allow,
     Ask,
     Block,
     Deny,
     Ending,
+    EndTurn,
     Outcome,
     Run,
     Skip,
     SkipReason,
-    Stop,
     Timing,
     Verdict,
 )
-from hookwright.replies import Exited
-from hookwright.screen import harmless
-from hookwright.sources import Scope, Source
-from hookwright.tui.firings import firing_lines
-from hookwright.tui.items import Call, CallState, Firing
-from hookwright.tui.sequence import allowed
-from hookwright.tui.words import call_argument, call_head, quiet_line, result_lines, seconds, short_label
+from hookwright.protocol.replies import Exited
+from hookwright.protocol.sources import Scope, Source
+from hookwright.text import harmless
+from hookwright.tui.chat.sequence import allowed
+from hookwright.tui.feed.firings import firing_lines
+from hookwright.tui.feed.items import CallItem, CallState, Firing
+from hookwright.tui.feed.words import call_argument, call_head, quiet_line, result_lines, seconds, short_label
 from support import command, event
 
 
@@ -66,7 +66,7 @@ def fired(name: str, *runs: Run, **fields: object) -> Firing:
             [fired("Stop", ran(Verdict(ending=Ending.ERROR, error="x")))],
             "◈ 1 hook · guard.sh 10 ms · 1 gave no verdict",
         ),
-        ([fired("Stop", ran(Verdict()), stop=Stop("enough"))], "◈ 1 hook · guard.sh 10 ms · stopped the turn"),
+        ([fired("Stop", ran(Verdict()), stop=EndTurn("enough"))], "◈ 1 hook · guard.sh 10 ms · stopped the turn"),
         (
             [fired("Stop", skips=(Skip(command("./x.sh"), SkipReason.UNTRUSTED),))],
             "◈ no hook ran · 1 not trusted",
@@ -106,7 +106,9 @@ def test_a_call_is_told_by_what_it_does() -> None:
     assert call_argument("Write", {"file_path": "/p/src/a.py", "content": "x"}, "/p") == "src/a.py"
     assert call_argument("Agent", {"description": "Find callers", "prompt": "…"}) == "Find callers"
     assert call_argument("mcp__a__b", {"key": [1]}) == '{"key": [1]}'
-    call = Call(id="1", name="Bash", input={"command": "a\nb"}, state=CallState.DONE, result="\n".join("abcdefghij"))
+    call = CallItem(
+        id="1", name="Bash", input={"command": "a\nb"}, state=CallState.DONE, result="\n".join("abcdefghij")
+    )
     assert plain(call_head(call)) == "● Bash a ⏎ b"
     assert [plain(line) for line in result_lines(call)] == [*"abcdef", "… 4 more lines (ctrl+o)"]
     assert len(list(result_lines(call, 500))) == 10
@@ -126,7 +128,7 @@ def test_nothing_of_a_hook_reaches_the_terminal_as_a_sequence(evil: str) -> None
     run = Run(command(evil), reply, Verdict(decision=Deny(evil)), Timing(0.0, 0.1), "1")
     skip = Skip(command(evil), SkipReason.MATCHER, evil)
     firing = fired("PreToolUse", run, decision=Deny(evil), reasons=(evil,), skips=(skip,), system_messages=(evil,))
-    call = Call(id="1", name=evil, input={"command": evil}, state=CallState.FAILED, result=evil, firings=(firing,))
+    call = CallItem(id="1", name=evil, input={"command": evil}, state=CallState.FAILED, result=evil, firings=(firing,))
     lines = [*firing_lines(firing), call_head(call), *result_lines(call), quiet_line(call.firings) or ()]
     for line in lines:
         for _, text in line:

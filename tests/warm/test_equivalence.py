@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.replies import Exited, TimedOut
+from hookwright.protocol.replies import Exited, TimedOut
 from processes import alive, gone, written
 from support import event
 from warmth import PYTHON, Bench, facts, on, same

@@ -11,9 +11,9 @@ from typing import Any
 
 from hookwright import Options, Places, open_session
 from hookwright.config import TrustPolicy
-from hookwright.events import Event
-from hookwright.outcome import Outcome
-from hookwright.replies import Exited
+from hookwright.protocol.events import Event
+from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.replies import Exited
 from hookwright.session import HookSession
 from processes import gone
 from support import event, hooks_for, settings
@@ -23,7 +23,11 @@ PARENT = "import json, os; print(json.dumps({'systemMessage': str(os.getppid())}
 
 
 def in_session(folder: Path, body: Callable[[HookSession], Awaitable[Any]], options: Options | None = None) -> None:
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none")}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder / "home"),
+        "HOOKWRIGHT_MANAGED_SETTINGS": str(folder / "none"),
+    }
     places = Places(project=str(folder), env=env, trust=TrustPolicy.EVERYTHING)
 
     async def main() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.replies import Backgrounded, Exited, Failed
-from hookwright.sources import Plugin, Scope, Source
+from hookwright.protocol.replies import Backgrounded, Exited, Failed
+from hookwright.protocol.sources import Plugin, Scope, Source
 from hookwright.warm.stdlib import PRELOADED
 from processes import eventually, gone, python, written
 from support import open_fds

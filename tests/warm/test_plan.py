@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.executors._spawn import Command
 from hookwright.executors.command import arguments
-from hookwright.handlers import CommandHandler
-from hookwright.sources import Scope, Source
-from hookwright.warm.plan import Plan, Unusual, plan
+from hookwright.processes.spawn import Command
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.sources import Scope, Source
+from hookwright.warm.plan import Unusual, WarmPlan, plan
 from support import script
 
 BIN = str(Path(sys.executable).parent)
@@ -20,7 +20,7 @@ BIN = str(Path(sys.executable).parent)
 
 def planned(
     folder: Path, text: str, args: tuple[str, ...] | None = None, shell: str | None = None, **env: str
-) -> Plan | Unusual:
+) -> WarmPlan | Unusual:
     handler = CommandHandler(source=Source(Scope.USER), command=text, args=args, shell=shell)
     surroundings = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(folder), **env}
     return plan(handler, Command(argv=arguments(handler, surroundings), cwd=str(folder), env=surroundings))
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_plain_hooks(text: str, argv: tuple[str, ...], local: bool, folder: Path) -> None:
     found = planned(folder, text)
-    assert isinstance(found, Plan)
+    assert isinstance(found, WarmPlan)
     assert found.argv == tuple(word.replace("{here}", str(folder)) for word in argv)
     assert (found.local, found.shell) == (local, True)
     assert os.path.isabs(found.program)
@@ -60,13 +60,13 @@ def test_plain_hooks(text: str, argv: tuple[str, ...], local: bool, folder: Path
 
 def test_the_exec_form_has_no_shell(folder: Path) -> None:
     found = planned(folder, "python", args=("hook.py", "$x"))
-    assert isinstance(found, Plan)
+    assert isinstance(found, WarmPlan)
     assert (found.argv, found.shell) == (("python", "hook.py", "$x"), False)
 
 
 def test_a_relative_search_path_depends_on_the_directory(folder: Path) -> None:
     found = planned(folder, "python ~/hook.py", PYTHONPATH="lib")
-    assert isinstance(found, Plan)
+    assert isinstance(found, WarmPlan)
     assert found.local
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from hookwright.executors.job import Job
-from hookwright.replies import Exited, Failed, Failure, TimedOut
-from hookwright.sources import Scope, Source
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
+from hookwright.protocol.sources import Scope, Source
 from hookwright.warm import resident, residents
 from processes import gone, written
 from support import event, open_fds, script

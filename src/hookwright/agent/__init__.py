@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookwright.agent.agent import Agent as Agent
     from hookwright.agent.agent import open_agent as open_agent
-    from hookwright.agent.endings import Result as Result
-    from hookwright.agent.options import AgentOptions as AgentOptions
-    from hookwright.agent.session import Person as Person
-    from hookwright.agent.session import Question as Question
-    from hookwright.agent.session import Reply as Reply
+    from hookwright.agent.state.endings import Result as Result
+    from hookwright.agent.state.options import AgentOptions as AgentOptions
+    from hookwright.agent.state.session import Permission as Permission
+    from hookwright.agent.state.session import PermissionQuestion as PermissionQuestion
+    from hookwright.agent.state.session import Person as Person
 
 _WHERE = {
     "Agent": "hookwright.agent.agent",
-    "AgentOptions": "hookwright.agent.options",
-    "Person": "hookwright.agent.session",
-    "Question": "hookwright.agent.session",
-    "Reply": "hookwright.agent.session",
-    "Result": "hookwright.agent.endings",
+    "AgentOptions": "hookwright.agent.state.options",
+    "Person": "hookwright.agent.state.session",
+    "Permission": "hookwright.agent.state.session",
+    "PermissionQuestion": "hookwright.agent.state.session",
+    "Result": "hookwright.agent.state.endings",
     "open_agent": "hookwright.agent.agent",
 }
 

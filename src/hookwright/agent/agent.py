@@ -16,26 +16,26 @@ from typing import Any
 
 import msgspec
 
-from hookwright.agent.actor import Actor
-from hookwright.agent.assembly import Brought, Parts, assemble
-from hookwright.agent.commands import add_directory
-from hookwright.agent.endings import Ending, Interrupted, Result
-from hookwright.agent.inbox import Letter, Prompt, TaskNotice, TeamMessage, Wake
-from hookwright.agent.late import deliver_late
-from hookwright.agent.loop import converse
-from hookwright.agent.opening import opened, resume_fields, session_started, set_up
-from hookwright.agent.options import AgentOptions
-from hookwright.agent.prompts import STOPPED_BY_USER
-from hookwright.agent.resuming import take_up
-from hookwright.agent.session import Person, Session
-from hookwright.agent.submission import submit
-from hookwright.agent.surroundings import watch_files
-from hookwright.agent.switching import Refused, try_switch
-from hookwright.agent.updates import Ended, Listener, Note
-from hookwright.events import SessionEnd
-from hookwright.model import Model
+from hookwright.agent.assembly import HostParts, Parts, assemble
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.endings import Interrupted, Result, TurnEnd
+from hookwright.agent.state.inbox import InboxItem, Prompt, TaskNotice, TeamMessage, Wake
+from hookwright.agent.state.options import AgentOptions
+from hookwright.agent.state.prompts import STOPPED_BY_USER
+from hookwright.agent.state.session import Person, Session
+from hookwright.agent.state.updates import Ended, Listener, Note
+from hookwright.agent.turn.late_hooks import deliver_late
+from hookwright.agent.turn.loop import converse
+from hookwright.agent.turn.opening import opened, resume_fields, session_started, set_up
+from hookwright.agent.turn.resuming import take_up
+from hookwright.agent.turn.slash_commands import add_directory
+from hookwright.agent.turn.submission import submit
+from hookwright.agent.turn.surroundings import watch_files
+from hookwright.agent.turn.switching import SwitchRefused, try_switch
+from hookwright.code_hooks import Hooks
+from hookwright.models.types import Model
 from hookwright.observers import Observer
-from hookwright.program import Hooks
+from hookwright.protocol.events import SessionEnd
 
 #: Seconds that hooks in the background may still run when everything else is over.
 BACKGROUND_GRACE = 0.5
@@ -46,7 +46,7 @@ class Agent:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._turn: asyncio.Task[Ending] | None = None
+        self._turn: asyncio.Task[TurnEnd] | None = None
         self._interrupted = False
         #: What a SessionStart hook wants to be said first.
         self.first_message: str | None = None
@@ -90,7 +90,7 @@ class Agent:
         work = take_up(self.main)
         return None if work is None else await self._measured(lambda: work)
 
-    async def answer(self, letter: Letter) -> Result | None:
+    async def answer(self, letter: InboxItem) -> Result | None:
         """Deal with whatever came into the inbox; None where nothing has to be said."""
         match letter:
             case Prompt(text=text):
@@ -102,7 +102,7 @@ class Agent:
             case _:
                 return None
 
-    async def _measured(self, work: Callable[[], Coroutine[Any, Any, Ending]]) -> Result:
+    async def _measured(self, work: Callable[[], Coroutine[Any, Any, TurnEnd]]) -> Result:
         """Run a turn in a task of its own, so that it can be interrupted, and say what it came to."""
         session, main = self.session, self.main
         main.begin()
@@ -124,7 +124,7 @@ class Agent:
         session.tell(Ended(result))
         return result
 
-    async def _interruptible(self, work: Callable[[], Coroutine[Any, Any, Ending]]) -> Ending:
+    async def _interruptible(self, work: Callable[[], Coroutine[Any, Any, TurnEnd]]) -> TurnEnd:
         self._interrupted = False
         self._turn = asyncio.get_running_loop().create_task(work())
         try:
@@ -149,7 +149,7 @@ class Agent:
 
     # ── what a host may want in between ─────────────────────────────────────
 
-    async def switch_model(self, name: str, source: str = "sdk") -> str | Refused:
+    async def switch_model(self, name: str, source: str = "sdk") -> str | SwitchRefused:
         """Switch the model, unless a hook refuses."""
         return await try_switch(self.main, name, source)
 
@@ -211,7 +211,7 @@ async def open_agent(
     chosen = options if options is not None else AgentOptions()
     chosen = msgspec.structs.replace(chosen, cwd=os.path.realpath(chosen.cwd))
     async with AsyncExitStack() as closing:
-        brought = Brought(
+        brought = HostParts(
             model=model,
             hooks=hooks,
             person=person if person is not None else Person(),

@@ -8,37 +8,37 @@ from typing import Any
 
 import msgspec
 
-from hookwright.agent.actor import Actor
-from hookwright.agent.classifier import classifier
-from hookwright.agent.crew import Crew
-from hookwright.agent.dialogue import current_messages
-from hookwright.agent.inbox import TaskNotice
-from hookwright.agent.instructions import Instructions
-from hookwright.agent.late import watch_background
-from hookwright.agent.mcp_tools import configured, offer
-from hookwright.agent.opening import announce_instructions, first_system_prompt
-from hookwright.agent.options import AgentOptions
-from hookwright.agent.permissions import Given, Permissions, SettingsFiles, Workspace
-from hookwright.agent.records import Begun, begin, open_dialogue, remember
-from hookwright.agent.resuming import close_lost_calls
-from hookwright.agent.session import Person, Session
-from hookwright.agent.tasks import task_gate
-from hookwright.agent.team import Team
-from hookwright.agent.tools import Bench, Ended, bench_for
-from hookwright.agent.toolset import Toolset
+from hookwright.agent.permissions import Permissions, PermissionSetup, SettingsFiles, Workspace
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.dialogue import current_messages
+from hookwright.agent.state.inbox import TaskNotice
+from hookwright.agent.state.instructions import Instructions
+from hookwright.agent.state.options import AgentOptions
+from hookwright.agent.state.session import Person, Session
+from hookwright.agent.state.session_model import SessionModel, resolve
+from hookwright.agent.state.updates import Listener
+from hookwright.agent.subagents.classifier import classifier
+from hookwright.agent.subagents.mcp_tools import configured, offer
+from hookwright.agent.subagents.runner import Crew
+from hookwright.agent.subagents.team import Team
+from hookwright.agent.subagents.toolset import Toolset
+from hookwright.agent.subagents.verifier import SessionTools
+from hookwright.agent.subagents.worktrees import create
+from hookwright.agent.tools import ShellEnded, ToolContext, bench_for
 from hookwright.agent.transcript import session_folder
-from hookwright.agent.updates import Listener
-from hookwright.agent.verifier import SessionTools
-from hookwright.agent.voice import Voice, resolve
-from hookwright.agent.worktrees import create
+from hookwright.agent.turn.late_hooks import watch_background
+from hookwright.agent.turn.opening import announce_instructions, first_system_prompt
+from hookwright.agent.turn.resuming import close_lost_calls
+from hookwright.agent.turn.tasks import task_gate
+from hookwright.agent.turn.transcripts import Begun, begin, open_dialogue, remember
+from hookwright.code_hooks import Hooks
 from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.engine import Options
-from hookwright.events import WorktreeCreate
-from hookwright.mcp_servers import McpServers
-from hookwright.model import Model
+from hookwright.mcp.servers import McpServers
 from hookwright.models import from_environment
+from hookwright.models.types import Model
 from hookwright.observers import Observer
-from hookwright.program import Hooks
+from hookwright.protocol.events import WorktreeCreate
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
 
@@ -53,7 +53,7 @@ class Parts(msgspec.Struct, frozen=True):
     begun: Begun
 
 
-class Brought(msgspec.Struct, frozen=True, kw_only=True):
+class HostParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a program brings along besides options."""
 
     model: Model | None = None
@@ -63,13 +63,13 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
     observers: Sequence[Observer] = ()
 
 
-async def assemble(options: AgentOptions, brought: Brought, closing: AsyncExitStack) -> Parts:
+async def assemble(options: AgentOptions, brought: HostParts, closing: AsyncExitStack) -> Parts:
     """Open everything; what was opened is closed by `closing`, last first."""
     located = _located(options)
     begun = begin(options, located.config_dir)
     if options.worktree is not None:
         options = await _in_worktree(options, options.worktree, begun, brought.observers)
-    voice = Voice(brought.model if brought.model is not None else from_environment(options.env))
+    voice = SessionModel(brought.model if brought.model is not None else from_environment(options.env))
     closing.push_async_callback(voice.close)
     places = options.places()
     config = configured(options, located.project_dir)
@@ -122,13 +122,15 @@ async def _in_worktree(options: AgentOptions, name: str, begun: Begun, observers
 # ── parts ───────────────────────────────────────────────────────────────────
 
 
-def _session(options: AgentOptions, hooks: HookSession, voice: Voice, begun: Begun, brought: Brought) -> Session:
+def _session(
+    options: AgentOptions, hooks: HookSession, voice: SessionModel, begun: Begun, brought: HostParts
+) -> Session:
     loaded = hooks.loaded
     model = options.model or loaded.settings.model
     if model is not None:
         voice.main_model = resolve(model)
     permissions = Permissions(
-        Given(
+        PermissionSetup(
             declared=loaded.settings.permissions,
             mode=options.permission_mode,
             allowed=options.allowed_tools,
@@ -158,7 +160,7 @@ def _session(options: AgentOptions, hooks: HookSession, voice: Voice, begun: Beg
     return session
 
 
-def _main_actor(session: Session, bench: Bench, begun: Begun) -> Actor:
+def _main_actor(session: Session, bench: ToolContext, begun: Begun) -> Actor:
     if begun.told is not None:
         remember(session, begun.told)
     dialogue = open_dialogue(session, begun.told)
@@ -171,13 +173,13 @@ def _main_actor(session: Session, bench: Bench, begun: Begun) -> Actor:
     return main
 
 
-def _bench(session: Session) -> Bench:
+def _bench(session: Session) -> ToolContext:
     env = {**session.options.env, **session.hooks.loaded.settings.env, "CLAUDECODE": "1"}
     folder = session_folder(session.transcript_path)
     bench = bench_for(session.cwd, env, folder, session.hooks.env_files, session.report)
     bench.shells.watchdog = session.hooks.watchdog
 
-    def ended(task: Ended) -> None:
+    def ended(task: ShellEnded) -> None:
         status = "killed" if task.killed else "completed" if task.status == 0 else "failed"
         session.inbox.put(
             TaskNotice(
@@ -193,7 +195,7 @@ def _bench(session: Session) -> Bench:
     return bench
 
 
-def _shell_tasks(bench: Bench) -> list[dict[str, Any]]:
+def _shell_tasks(bench: ToolContext) -> list[dict[str, Any]]:
     return [
         {"id": task.id, "type": "shell", "status": "running", "description": task.description, "command": task.command}
         for task in bench.shells.running()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Literal, NoReturn, TypeVar
 
-    from hookwright import events as on
+    from hookwright.protocol import events as on
 
     E = TypeVar("E")
     Returned = Any  # an Answer, an output object as a dict, or None

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from hookwright.cases.inject import Fault
-from hookwright.outcome import Outcome
+from hookwright.protocol.outcome import Outcome
 
 #: The words for what all hooks together decided.
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "stop", "none")
@@ -39,17 +39,17 @@ class Without(msgspec.Struct, frozen=True):
 
 
 #: What is expected of a text; UNSET expects nothing.
-Wish = Absent | Exactly | Matching | Without | UnsetType
+Expectation = Absent | Exactly | Matching | Without | UnsetType
 
 
 class Expect(msgspec.Struct, frozen=True, kw_only=True):
     """What must come of a case; what is UNSET is not looked at."""
 
     decision: str | UnsetType = UNSET
-    reason: Wish = UNSET
-    context: Wish = UNSET
-    system_message: Wish = UNSET
-    stop: Wish | bool = UNSET
+    reason: Expectation = UNSET
+    context: Expectation = UNSET
+    system_message: Expectation = UNSET
+    stop: Expectation | bool = UNSET
     updated_input: Mapping[str, Any] | UnsetType | None = UNSET
     updated_output: Any = UNSET
     #: The event's own answer fields: session_title, watch_paths, retry, …
@@ -61,8 +61,8 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True):
     #: Hooks that gave no verdict; a case that says nothing expects none.
     errors: int = 0
     codes: tuple[str, ...] = ()
-    files: Mapping[str, Wish] = msgspec.field(default_factory=dict)
-    env_file: Wish = UNSET
+    files: Mapping[str, Expectation] = msgspec.field(default_factory=dict)
+    env_file: Expectation = UNSET
     max_ms: float | UnsetType = UNSET
 
 
@@ -116,7 +116,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.files or (self.expect is not None and self.expect.files))
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """A case that was run: what came of it and what is wrong with that."""
 
     case: Case

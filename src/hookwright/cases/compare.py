@@ -9,11 +9,11 @@ from typing import Any, assert_never
 
 from msgspec import UNSET, UnsetType
 
-from hookwright.cases.case import Absent, Exactly, Expect, Matching, Problem, Wish, Without, decision_word
+from hookwright.cases.case import Absent, Exactly, Expect, Expectation, Matching, Problem, Without, decision_word
 from hookwright.cases.firing import PROJECT, absolute, fill
 from hookwright.cases.scratch import inside
-from hookwright.outcome import Ending, Outcome, Run
-from hookwright.wire import encode
+from hookwright.protocol.outcome import Ending, Outcome, Run
+from hookwright.protocol.wire import encode
 
 
 def compare(expect: Expect, outcome: Outcome, cwd: str, files: Mapping[str, str | None]) -> Iterator[Problem]:
@@ -49,7 +49,7 @@ def _texts(expect: Expect, outcome: Outcome, cwd: str) -> Iterator[Problem]:
     yield from check("system_message", placed(expect.system_message, cwd), _joined(outcome.system_messages))
 
 
-def check(name: str, wish: Wish, text: str | None) -> Iterator[Problem]:
+def check(name: str, wish: Expectation, text: str | None) -> Iterator[Problem]:
     """Hold one text against what is expected of it."""
     match wish:
         case UnsetType():
@@ -71,7 +71,7 @@ def check(name: str, wish: Wish, text: str | None) -> Iterator[Problem]:
             assert_never(wish)
 
 
-def placed(wish: Wish, cwd: str) -> Wish:
+def placed(wish: Expectation, cwd: str) -> Expectation:
     """Fill in the placeholder for the project in an expected text."""
     match wish:
         case Exactly(text=text):

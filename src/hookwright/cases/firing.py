@@ -7,9 +7,9 @@ from typing import Any
 
 from hookwright.cases.case import Case
 from hookwright.errors import InvalidCase, InvalidEvent
-from hookwright.events import Event
-from hookwright.samples import new_session_id, sample_fields
-from hookwright.wire import decode_event
+from hookwright.protocol.events import Event
+from hookwright.protocol.samples import new_session_id, sample_fields
+from hookwright.protocol.wire import decode_event
 
 #: Stands for the directory that the case runs in.
 PROJECT = "{project}"

@@ -10,10 +10,10 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from hookwright.errors import InvalidEvent
-from hookwright.executors.job import Executor, Job
-from hookwright.handlers import Handler, Kind
-from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.wire import did_you_mean
+from hookwright.protocol.handlers import Handler, Kind
+from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.wire import did_you_mean
 
 #: What can be injected, with what it stands for.
 FAULTS = {

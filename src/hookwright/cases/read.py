@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from hookwright.cases.case import DECISIONS, Absent, Case, Exactly, Expect, Matching, Wish, Without
+from hookwright.cases.case import DECISIONS, Absent, Case, Exactly, Expect, Expectation, Matching, Without
 from hookwright.cases.firing import make_event
 from hookwright.cases.inject import read_fault
 from hookwright.config.files import read_bytes, shown_path
 from hookwright.config.frontmatter import InvalidYaml, parse_yaml
 from hookwright.config.jsonfile import Broken, Path, Tree, parse_json
 from hookwright.errors import HookwrightError, InvalidCase, InvalidEvent
-from hookwright.events import CATALOGUE
-from hookwright.samples import sample_fields
-from hookwright.wire import did_you_mean, encode
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import sample_fields
+from hookwright.protocol.wire import did_you_mean, encode
 
 ENDINGS = (".yaml", ".yml", ".json")
 _CASE_KEYS = (
@@ -51,7 +51,7 @@ def read_cases(path: str, cwd: str = "") -> list[Case]:
     """Read one file; raise InvalidCase with file and line for the first thing that is wrong."""
     shown = shown_path(path, cwd or os.getcwd())
     tree = _tree(path, shown)
-    reader = _Reader(shown, tree)
+    reader = _CaseReader(shown, tree)
     return list(reader.cases())
 
 
@@ -71,7 +71,7 @@ def _tree(path: str, shown: str) -> Tree:
         raise InvalidCase(f"{shown}: cannot be read: {error}") from None
 
 
-class _Reader:
+class _CaseReader:
     """One look at one file."""
 
     def __init__(self, shown: str, tree: Tree) -> None:
@@ -194,7 +194,7 @@ class _Reader:
             raise self.wrong(at, f"`{word}` is not one of {', '.join(DECISIONS)}{did_you_mean(word, DECISIONS)}")
         return word
 
-    def wish(self, value: Any, at: Path) -> Wish:
+    def wish(self, value: Any, at: Path) -> Expectation:
         """Read what is expected of a text: a pattern, several, null, {not: pattern} or {is: text}."""
         if value is None or value is False:
             return Absent()

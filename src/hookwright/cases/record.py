@@ -12,9 +12,9 @@ import msgspec
 
 from hookwright.cases.firing import PROJECT
 from hookwright.errors import MissingExtra
-from hookwright.events import CATALOGUE
-from hookwright.journal import redact
-from hookwright.samples import sample_fields
+from hookwright.observers.journal import redact
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import sample_fields
 
 #: A case as it is written to a file.
 Written = dict[str, Any]
@@ -26,7 +26,7 @@ _PASSING = frozenset(
 _NAME = 70
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
     """Which events become cases; an empty choice means all."""
 
     events: frozenset[str] = frozenset()
@@ -97,7 +97,7 @@ def _text(content: Any) -> str:
     return str(content)
 
 
-def make_cases(seen: Iterable[Seen], wanted: Wanted) -> list[Written]:
+def make_cases(seen: Iterable[Seen], wanted: EventChoice) -> list[Written]:
     """Write events as cases: each different one once, without credentials, with the project as a placeholder."""
     cases: list[Written] = []
     known: set[bytes] = set()

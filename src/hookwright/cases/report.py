@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from hookwright.cases.case import Result, decision_word
+from hookwright.cases.case import CaseResult, decision_word
 
 
-def tap(results: Sequence[Result]) -> Iterator[str]:
+def tap(results: Sequence[CaseResult]) -> Iterator[str]:
     """Write TAP 14, with the differences as a YAML block."""
     yield "TAP version 14"
     yield f"1..{len(results)}"
@@ -32,7 +32,7 @@ def _quoted(text: str) -> str:
     return "'" + " ".join(text.split()).replace("'", "''") + "'"
 
 
-def junit(results: Sequence[Result], seconds: float) -> Iterator[str]:
+def junit(results: Sequence[CaseResult], seconds: float) -> Iterator[str]:
     """Write JUnit XML, one suite for each file."""
     failed = sum(not result.passed for result in results)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -48,7 +48,7 @@ def junit(results: Sequence[Result], seconds: float) -> Iterator[str]:
     yield "</testsuites>"
 
 
-def _junit_case(result: Result) -> Iterator[str]:
+def _junit_case(result: CaseResult) -> Iterator[str]:
     case = result.case
     head = (
         f"    <testcase classname={_attribute(case.path)} name={_attribute(case.name)}"

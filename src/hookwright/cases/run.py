@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET
 
 from hookwright.background import Background
-from hookwright.cases.case import Case, Problem, Result
+from hookwright.cases.case import Case, CaseResult, Problem
 from hookwright.cases.compare import check, compare, placed, read_files
 from hookwright.cases.firing import fill, make_event
 from hookwright.cases.inject import Injector
@@ -28,11 +28,11 @@ from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine, Options
 from hookwright.errors import HookwrightError
 from hookwright.executors.command import CommandExecutor
-from hookwright.executors.job import Executor
-from hookwright.handlers import Kind
-from hookwright.host import Host
+from hookwright.protocol.handlers import Kind
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor
+from hookwright.protocol.wire import encode
 from hookwright.session import HookSession, open_session
-from hookwright.wire import encode
 from hookwright.wiring import Places, Powers
 
 NOTHING_EXPECTED = Problem("expect", "nothing is expected; write it, or record what happens with --update")
@@ -70,14 +70,14 @@ class Runner:
         return self._sessions[b""].loaded
 
     async def run_all(
-        self, cases: Sequence[Case], jobs: int, tell: Callable[[Result], None] | None = None
-    ) -> list[Result]:
+        self, cases: Sequence[Case], jobs: int, tell: Callable[[CaseResult], None] | None = None
+    ) -> list[CaseResult]:
         """Run cases, at most so many at once; the results stand in the order of the cases."""
         slots = asyncio.Semaphore(jobs)
         for case in cases:
             await self._session(case.settings)
 
-        async def one(case: Case) -> Result:
+        async def one(case: Case) -> CaseResult:
             async with slots:
                 result = await self.run(case)
             if tell is not None:
@@ -92,7 +92,7 @@ class Runner:
             raise first if isinstance(first, HookwrightError) else group_error from None
         return [task.result() for task in tasks]
 
-    async def run(self, case: Case) -> Result:
+    async def run(self, case: Case) -> CaseResult:
         """Run one case to its end, background hooks included."""
         loaded = (await self._session(case.settings)).loaded
         # Made only by those who write into it; a folder for each case would cost as much as its process.
@@ -110,7 +110,7 @@ class Runner:
         finally:
             if case.needs_scratch or self._always_scratch:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        result = Result(case=case, outcome=outcome, seconds=seconds, files=files, env_file=wrote, cwd=cwd)
+        result = CaseResult(case=case, outcome=outcome, seconds=seconds, files=files, env_file=wrote, cwd=cwd)
         return msgspec.structs.replace(result, problems=tuple(_problems(result)))
 
     # ── surroundings ────────────────────────────────────────────────────────
@@ -186,7 +186,7 @@ def need_trust(cases: Sequence[Case], loaded: Loaded) -> str | None:
     return None
 
 
-def _problems(result: Result) -> Iterator[Problem]:
+def _problems(result: CaseResult) -> Iterator[Problem]:
     expect, cwd = result.case.expect, result.cwd
     if expect is None:
         yield NOTHING_EXPECTED
@@ -212,9 +212,9 @@ def _with_script(answer: str) -> dict[Kind, Executor]:
     """Let a script answer for the model, so that the case is the same every time."""
     from hookwright.executors.agent import AgentExecutor
     from hookwright.executors.prompt import PromptExecutor
-    from hookwright.models.script import Route, Script, Text, Turn
+    from hookwright.models.script import Route, Script, ScriptedText, ScriptedTurn
     from hookwright.models.scripted import ScriptedModel
 
-    route = Route("case", (Turn((Text(answer),)),), match=re.compile(""), repeat=True)
+    route = Route("case", (ScriptedTurn((ScriptedText(answer),)),), match=re.compile(""), repeat=True)
     model = ScriptedModel(Script(route, (route,)))
     return {Kind.PROMPT: PromptExecutor(model), Kind.AGENT: AgentExecutor(model)}

@@ -8,14 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookwright.cases.case import Result, decision_word
+from hookwright.cases.case import CaseResult, decision_word
 from hookwright.cases.firing import PROJECT
 from hookwright.errors import MissingExtra
-from hookwright.outcome import Outcome
-from hookwright.replacing import replace_file
+from hookwright.protocol.outcome import Outcome
+from hookwright.storage import replace_file
 
 
-def actual(result: Result) -> dict[str, Any]:
+def actual(result: CaseResult) -> dict[str, Any]:
     """Say what happened in the words of `expect`: where it differs, or what matters when the case says nothing."""
     known = _recorded(result)
     if result.case.expect is None:
@@ -29,7 +29,7 @@ def actual(result: Result) -> dict[str, Any]:
 _TELLING = ("reason", "context", "system_message", "updated_input", "updated_output", "fields", "errors", "env_file")
 
 
-def _recorded(result: Result) -> dict[str, Any]:
+def _recorded(result: CaseResult) -> dict[str, Any]:
     outcome, cwd = result.outcome, result.cwd
     stop = outcome.stop
     return {
@@ -74,7 +74,7 @@ def _portable(value: Any, cwd: str) -> Any:
     return [_portable(item, cwd) for item in value] if isinstance(value, list | tuple) else value
 
 
-def update_file(path: str, results: Sequence[Result]) -> int:
+def update_file(path: str, results: Sequence[CaseResult]) -> int:
     """Write what happened into the cases of one file that failed; returns how many were changed."""
     found = {result.case.index: actual(result) for result in results if not result.passed}
     changes = {index: happened for index, happened in found.items() if happened}

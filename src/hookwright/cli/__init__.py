@@ -53,7 +53,7 @@ def overview() -> str:
     """Write the help page."""
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name.ljust(width)}  {text}" for name, text in COMMANDS.items())
-    return f"usage: hookwright COMMAND [OPTIONS]\n\n{rows}\n\n`hookwright COMMAND --help` tells the options of one command."
+    return f"usage: hookwright COMMAND [OPTIONS]\n\n{rows}\n\nRun `hookwright COMMAND --help` for its options."
 
 
 def _run_as_program(name: str, args: list[str]) -> int:

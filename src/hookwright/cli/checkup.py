@@ -22,18 +22,18 @@ from hookwright.cli.commands.list import state
 from hookwright.cli.journalfile import NAME, Filter, journal_files, records
 from hookwright.cli.render import diagnostic_line, one_line, place
 from hookwright.config import FileStatus, Loaded, Review, TrustPolicy, review
-from hookwright.diagnostics import Severity
 from hookwright.errors import TrustError
 from hookwright.executors.command import base_environment
-from hookwright.handlers import CommandHandler, Handler, Kind
-from hookwright.host import Host
-from hookwright.outcome import Deny, Outcome
-from hookwright.samples import sample
+from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.handlers import CommandHandler, Handler, Kind
+from hookwright.protocol.host import Host
+from hookwright.protocol.outcome import Deny, Outcome
+from hookwright.protocol.samples import sample
 from hookwright.session import open_session
 from hookwright.wiring import Places
 
 
-class State(enum.Enum):
+class Health(enum.Enum):
     """How a finding is to be taken."""
 
     GOOD = "good"
@@ -42,11 +42,11 @@ class State(enum.Enum):
     BAD = "bad"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """One line of the report."""
 
     part: str
-    state: State
+    state: Health
     text: str
 
 
@@ -65,13 +65,13 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 _NEEDS = {Kind.HTTP: "http", Kind.MCP_TOOL: "mcp"}
 
 
-def versions() -> Iterator[Finding]:
+def versions() -> Iterator[CheckResult]:
     """Tell what runs here."""
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Finding("version", State.GOOD, f"hookwright {__version__}, Python {python}, {sys.platform}")
+    yield CheckResult("version", Health.GOOD, f"hookwright {__version__}, Python {python}, {sys.platform}")
 
 
-def extras(loaded: Loaded) -> Iterator[Finding]:
+def extras(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell which optional parts are there, and which of them these hooks need."""
     kinds = {entry.handler.kind for entry in loaded.hooks}
     needed = {extra for kind, extra in _NEEDS.items() if kind in kinds}
@@ -79,15 +79,15 @@ def extras(loaded: Loaded) -> Iterator[Finding]:
         needed.add("rules")
     missing = [name for name, (_, modules) in EXTRAS.items() if not all(_importable(m) for m in modules)]
     there = [name for name in EXTRAS if name not in missing]
-    yield Finding("extras", State.GOOD, f"installed: {', '.join(there) or 'none'}")
+    yield CheckResult("extras", Health.GOOD, f"installed: {', '.join(there) or 'none'}")
     for name in missing:
         use = f"{EXTRAS[name][0]}: pip install 'hookwright[{name}]'"
         if name in needed:
-            yield Finding("extras", State.BAD, f"`{name}` is missing and your hooks need it, for {use}")
+            yield CheckResult("extras", Health.BAD, f"`{name}` is missing and your hooks need it, for {use}")
         else:
-            yield Finding("extras", State.NOTE, f"`{name}` is not installed; it is for {use}")
+            yield CheckResult("extras", Health.NOTE, f"`{name}` is not installed; it is for {use}")
     if kinds & {Kind.PROMPT, Kind.AGENT} and {"anthropic", "openai"} <= set(missing):
-        yield Finding("extras", State.BAD, "prompt or agent hooks are configured and no model client is installed")
+        yield CheckResult("extras", Health.BAD, "prompt or agent hooks are configured and no model client is installed")
 
 
 def _importable(module: str) -> bool:
@@ -97,24 +97,26 @@ def _importable(module: str) -> bool:
         return False
 
 
-def files(loaded: Loaded) -> Iterator[Finding]:
+def files(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell which settings files were looked for, what became of them, and who may write them."""
-    yield Finding("files", State.GOOD, f"project directory {loaded.project_dir}")
+    yield CheckResult("files", Health.GOOD, f"project directory {loaded.project_dir}")
     for file in loaded.files:
         text = f"{file.scope.value.ljust(8)} {file.path or '(given on the command line)'}"
         match file.status:
             case FileStatus.ABSENT:
-                yield Finding("files", State.NOTE, f"{text}: absent")
+                yield CheckResult("files", Health.NOTE, f"{text}: absent")
             case FileStatus.BROKEN:
-                yield Finding("files", State.BAD, f"{text}: cannot be read, so none of its hooks run")
+                yield CheckResult("files", Health.BAD, f"{text}: cannot be read, so none of its hooks run")
             case FileStatus.READ:
                 others = file.path and _writable_by_others(file.path)
-                state_ = State.WARNING if others else State.GOOD
-                yield Finding("files", state_, f"{text}: read" + (", but other users may write it" if others else ""))
+                state_ = Health.WARNING if others else Health.GOOD
+                yield CheckResult(
+                    "files", state_, f"{text}: read" + (", but other users may write it" if others else "")
+                )
     for diagnostic in loaded.diagnostics:
         if diagnostic.severity is not Severity.INFO and diagnostic.code not in _TOLD_BELOW:
-            level = State.BAD if diagnostic.severity is Severity.ERROR else State.WARNING
-            yield Finding("files", level, diagnostic_line(diagnostic))
+            level = Health.BAD if diagnostic.severity is Severity.ERROR else Health.WARNING
+            yield CheckResult("files", level, diagnostic_line(diagnostic))
 
 
 #: The part about hooks says these with more detail.
@@ -128,26 +130,26 @@ def _writable_by_others(path: str) -> bool:
         return False
 
 
-def hooks(loaded: Loaded) -> Iterator[Finding]:
+def hooks(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell how many hooks would run, and why the others would not."""
     reasons = [(entry, *state(entry, loaded)) for entry in loaded.hooks]
     off = Counter(reason.value for _, reason, _ in reasons if reason is not None)
     active = len(reasons) - sum(off.values())
     sources = len({entry.handler.source.path for entry in loaded.hooks})
     told = f", {sum(off.values())} off ({', '.join(f'{n} {word}' for word, n in off.items())})" if off else ""
-    level = State.GOOD if active or not reasons else State.WARNING
-    yield Finding("hooks", level, f"{active} active from {sources} file(s){told}")
+    level = Health.GOOD if active or not reasons else Health.WARNING
+    yield CheckResult("hooks", level, f"{active} active from {sources} file(s){told}")
     for entry, reason, detail in reasons:
         if reason is not None:
             label = one_line(entry.handler.label, 60)
             text = f"{entry.event} {label} does not run: {detail or reason.value} ({place(entry.handler.source)})"
-            yield Finding("hooks", State.WARNING, text)
+            yield CheckResult("hooks", Health.WARNING, text)
 
 
-def surroundings(loaded: Loaded, env: Mapping[str, str]) -> Iterator[Finding]:
+def surroundings(loaded: Loaded, env: Mapping[str, str]) -> Iterator[CheckResult]:
     """Tell the PATH that hooks get, and which of their programs are not on it."""
     given = base_environment(Host.here(loaded.project_dir, loaded.settings.env, env))
-    yield Finding("PATH", State.GOOD if given.get("PATH") else State.BAD, given.get("PATH") or "not set")
+    yield CheckResult("PATH", Health.GOOD if given.get("PATH") else Health.BAD, given.get("PATH") or "not set")
     seen: set[str] = set()
     for entry in loaded.hooks:
         program = _program(entry.handler)
@@ -156,7 +158,7 @@ def surroundings(loaded: Loaded, env: Mapping[str, str]) -> Iterator[Finding]:
         seen.add(program)
         if shutil.which(program, path=given.get("PATH", "")) is None:
             text = f"`{program}` is not on it, and {place(entry.handler.source)} starts with it"
-            yield Finding("PATH", State.BAD, text)
+            yield CheckResult("PATH", Health.BAD, text)
 
 
 #: Words of the shell itself, which are never looked for on PATH.
@@ -181,7 +183,7 @@ def _program(handler: Handler) -> str | None:
     return word
 
 
-async def canary() -> Finding:
+async def canary() -> CheckResult:
     """Fire a synthetic event at a temporary hook; a real process must start and its refusal come back."""
     with tempfile.TemporaryDirectory(prefix="hookwright-canary-") as folder:
         mark = os.path.join(folder, "mark")
@@ -199,39 +201,41 @@ async def canary() -> Finding:
         )
 
 
-def _canary_finding(outcome: Outcome, got: int, seconds: float) -> Finding:
+def _canary_finding(outcome: Outcome, got: int, seconds: float) -> CheckResult:
     refused = isinstance(outcome.decision, Deny) and "canary" in outcome.decision.reason
     if refused and got:
         pid = str(outcome.reason).rsplit(maxsplit=1)[-1]
         text = (
             f"a hook was started as process {pid}, read {got} bytes and its refusal came back, {seconds * 1000:.0f} ms"
         )
-        return Finding("canary", State.GOOD, text)
+        return CheckResult("canary", Health.GOOD, text)
     ran = outcome.runs[0].verdict.error if outcome.runs else "no hook ran"
-    return Finding("canary", State.BAD, f"a hook that must refuse did not: {ran}; hooks do not work on this machine")
+    return CheckResult(
+        "canary", Health.BAD, f"a hook that must refuse did not: {ran}; hooks do not work on this machine"
+    )
 
 
-def trust(loaded: Loaded) -> Iterator[Finding]:
+def trust(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell the state of the trust store and of this project in it."""
     store = loaded.gate.store
     try:
         known = store.projects()
     except TrustError as error:
-        yield Finding("trust", State.BAD, str(error))
+        yield CheckResult("trust", Health.BAD, str(error))
         return
-    yield Finding("trust", State.GOOD, f"{store.path}: {len(known)} project(s) with decisions")
+    yield CheckResult("trust", Health.GOOD, f"{store.path}: {len(known)} project(s) with decisions")
     if loaded.gate.policy is TrustPolicy.EVERYTHING:
-        yield Finding("trust", State.WARNING, "everything is trusted in this call (--trust or HOOKWRIGHT_TRUST=1)")
+        yield CheckResult("trust", Health.WARNING, "everything is trusted in this call (--trust or HOOKWRIGHT_TRUST=1)")
         return
     found: Review = review(loaded)
     if found.pending:
         text = f"{len(found.pending)} of {len(found.items)} items of this project are not trusted: hookwright trust"
-        yield Finding("trust", State.WARNING, text)
+        yield CheckResult("trust", Health.WARNING, text)
     elif found.items:
-        yield Finding("trust", State.GOOD, f"all {len(found.items)} items of this project are trusted")
+        yield CheckResult("trust", Health.GOOD, f"all {len(found.items)} items of this project are trusted")
 
 
-def journal(folder: str) -> Iterator[Finding]:
+def journal(folder: str) -> Iterator[CheckResult]:
     """Tell whether runs are recorded, how much there is, and who may read it."""
     found = journal_files(folder)
     if not found:
@@ -241,20 +245,20 @@ def journal(folder: str) -> Iterator[Finding]:
         writable = os.access(above, os.W_OK)
         text = f"{os.path.join(folder, NAME)}: nothing was recorded yet"
         yield (
-            Finding("journal", State.NOTE, text)
+            CheckResult("journal", Health.NOTE, text)
             if writable
-            else Finding("journal", State.BAD, f"{text}, and {above} cannot be written")
+            else CheckResult("journal", Health.BAD, f"{text}, and {above} cannot be written")
         )
         return
     size = sum(os.path.getsize(path) for path in found)
     last = max((float(record.get("t", 0)) for record in records(folder, Filter(since=_a_while_ago()))), default=None)
     when = f", last record {datetime.fromtimestamp(last):%Y-%m-%d %H:%M}" if last else ", nothing in the last 30 days"
-    yield Finding("journal", State.GOOD, f"{found[-1]}: {len(found)} file(s), {size / 1024:.0f} KB{when}")
+    yield CheckResult("journal", Health.GOOD, f"{found[-1]}: {len(found)} file(s), {size / 1024:.0f} KB{when}")
     for path in found:
         if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-            yield Finding("journal", State.WARNING, f"{path}: other users may read it. Write: chmod 600 {path}")
+            yield CheckResult("journal", Health.WARNING, f"{path}: other users may read it. Write: chmod 600 {path}")
     if not os.access(found[-1], os.W_OK):
-        yield Finding("journal", State.BAD, f"{found[-1]}: cannot be written, so nothing is recorded")
+        yield CheckResult("journal", Health.BAD, f"{found[-1]}: cannot be written, so nothing is recorded")
 
 
 def _a_while_ago() -> float:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from hookwright.cli import COMMANDS
-from hookwright.events import CATALOGUE
-from hookwright.samples import tool_names
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.samples import tool_names
 
 _PATHS = ("DIR", "FILE", "FILE|JSON", "PATH", "TRANSCRIPT")
 
@@ -26,7 +26,7 @@ class Option(msgspec.Struct, frozen=True):
     path: bool = False
 
 
-class Command(msgspec.Struct, frozen=True):
+class CommandSpec(msgspec.Struct, frozen=True):
     """One command with what may stand behind it."""
 
     name: str
@@ -37,12 +37,12 @@ class Command(msgspec.Struct, frozen=True):
     paths: bool
 
 
-def commands() -> tuple[Command, ...]:
+def commands() -> tuple[CommandSpec, ...]:
     """Ask every command's parser for its options."""
     return tuple(_command(name, text) for name, text in COMMANDS.items())
 
 
-def _command(name: str, text: str) -> Command:
+def _command(name: str, text: str) -> CommandSpec:
     module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"hookwright {name}")
     module.configure(parser)
@@ -57,7 +57,7 @@ def _command(name: str, text: str) -> Command:
         else:
             words += _words(action)
             paths = paths or str(action.metavar) in _PATHS
-    return Command(name, text, tuple(options), tuple(words), paths)
+    return CommandSpec(name, text, tuple(options), tuple(words), paths)
 
 
 def _option(action: argparse.Action) -> Option:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hookwright.events import CATALOGUE
-from hookwright.journal import decision_of, handler_record
-from hookwright.outcome import Allow, Ask, Defer, Deny, Outcome, Run, Skip
-from hookwright.replies import Exited
+from hookwright.observers.journal import decision_of, handler_record
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Outcome, Run, Skip
+from hookwright.protocol.replies import Exited
 from hookwright.visibility import messages
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from hookwright._version import __version__
 from hookwright.cli.terminal import Style
-from hookwright.diagnostics import Severity
 from hookwright.lint import RULES, Finding, Subject
-from hookwright.screen import harmless
+from hookwright.protocol.diagnostics import Severity
+from hookwright.text import harmless
 
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

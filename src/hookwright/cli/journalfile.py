@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import ConfigError
-from hookwright.events import CATALOGUE
-from hookwright.journal import state_dir
-from hookwright.wire import did_you_mean
+from hookwright.observers.journal import state_dir
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.wire import did_you_mean
 
 Record = dict[str, Any]
 
@@ -33,7 +33,9 @@ def add_journal(parser: argparse.ArgumentParser, since: str | None) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only this tool")
     parser.add_argument("--handler", metavar="TEXT", help="only hooks whose command has this text")
     parser.add_argument("--session", metavar="ID", help="only the session whose id begins so")
-    parser.add_argument("--state-dir", metavar="DIR", help="where the journal is (default: $HOOKWRIGHT_STATE_DIR or XDG)")
+    parser.add_argument(
+        "--state-dir", metavar="DIR", help="where the journal is (default: $HOOKWRIGHT_STATE_DIR or XDG)"
+    )
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from hookwright.background import Late
-from hookwright.events import CATALOGUE, Event, Exit2
-from hookwright.outcome import Outcome
+from hookwright.protocol.events import CATALOGUE, Event, Exit2
+from hookwright.protocol.outcome import Outcome
 from hookwright.visibility import Form, Reader, for_reader
 
 RETRY = "The PermissionDenied hook indicated you may retry this tool call."

@@ -9,10 +9,10 @@ from typing import Any
 
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
-from hookwright.events import CATALOGUE, Event
-from hookwright.jsontext import parse_json
-from hookwright.samples import new_session_id, sample_fields, tool_input
-from hookwright.wire import decode_event, did_you_mean
+from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.samples import new_session_id, sample_fields, tool_input
+from hookwright.protocol.wire import decode_event, did_you_mean
 from hookwright.wiring import Places
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from hookwright.background import Late
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import Event
-from hookwright.handlers import Handler
-from hookwright.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
-from hookwright.replies import Backgrounded, Exited, Failed, TimedOut
-from hookwright.screen import harmless
-from hookwright.sources import Source
-from hookwright.target import hook_name
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.matched import hook_name
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
+from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
+from hookwright.protocol.sources import Source
+from hookwright.text import harmless
 from hookwright.visibility import Reader, messages
 
 

@@ -8,9 +8,9 @@ import sys
 
 from hookwright.cli.render import diagnostic_line
 from hookwright.errors import ConfigError
-from hookwright.mcp_servers import McpServers, ServerConfig, read_mcp_config
-from hookwright.screen import say
-from hookwright.sources import Scope, Source
+from hookwright.mcp.servers import McpServers, ServerConfig, read_mcp_config
+from hookwright.protocol.sources import Scope, Source
+from hookwright.text import say
 from hookwright.wiring import Powers
 
 

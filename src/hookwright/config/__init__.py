@@ -3,8 +3,8 @@
 from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
 from hookwright.config.load import FileRead, FileStatus, Loaded, load_hooks
 from hookwright.config.review import Review, Reviewed, accept, review
-from hookwright.config.settings import Permissions, Settings, Sourced, Switch
-from hookwright.config.trust import Changed, Gate, Item, New, Trusted, TrustPolicy
+from hookwright.config.settings import PermissionSettings, Settings, Sourced, Switch
+from hookwright.config.trust import Changed, Item, New, Trusted, TrustGate, TrustPolicy
 from hookwright.config.truststore import Record, TrustStore
 
 __all__ = [
@@ -13,17 +13,17 @@ __all__ = [
     "FileRead",
     "FileStatus",
     "Frontmatter",
-    "Gate",
     "Item",
     "Loaded",
     "New",
-    "Permissions",
+    "PermissionSettings",
     "Record",
     "Review",
     "Reviewed",
     "Settings",
     "Sourced",
     "Switch",
+    "TrustGate",
     "TrustPolicy",
     "TrustStore",
     "Trusted",

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hookwright.handlers import (
+from hookwright.protocol.handlers import (
     AgentHandler,
     CommandHandler,
     Handler,

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from hookwright.config.files import Unreadable, read_bytes
-from hookwright.config.jsonfile import Fault, Path, Tree
+from hookwright.config.jsonfile import JsonFault, Path, Tree
 from hookwright.config.parse import Found, parse_hooks
-from hookwright.diagnostics import Diagnostic, Severity
 from hookwright.errors import MissingExtra
-from hookwright.jsontext import plain
-from hookwright.sources import Component, Plugin, Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.jsontext import plain
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _MAX_BYTES = 1024 * 1024
@@ -181,7 +181,7 @@ class _Builder:
         self.first_line = first_line
         self.lines = text.count("\n") + first_line + 2
         self.values = 0
-        self.faults: list[Fault] = []
+        self.faults: list[JsonFault] = []
 
     def tree(self, value: Any, spots: Any) -> Tree:
         """Make a tree in which an offset is a line number."""
@@ -221,7 +221,7 @@ class _Builder:
         if text != given:
             mark = node.start_mark
             message = f'"{text}" has half of a surrogate pair; it is read as U+FFFD.'
-            self.faults.append(Fault("lone-surrogate", message, mark.line + self.first_line, mark.column + 1))
+            self.faults.append(JsonFault("lone-surrogate", message, mark.line + self.first_line, mark.column + 1))
         return text
 
     def _mapping(self, node: Any, line: int, path: Path) -> tuple[Any, Any]:

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import msgspec
 
 from hookwright.config.files import Unreadable, read_bytes
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.sources import Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.sources import Source
 
 #: A way to a value: keys and indexes from the top.
 Path = tuple[str | int, ...]
@@ -41,7 +41,7 @@ _SINGLE_QUOTED = re.compile(r"'(?:[^'\\\n]|\\.)*'")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Fault(msgspec.Struct, frozen=True):
+class JsonFault(msgspec.Struct, frozen=True):
     """One thing that is not right with a text, and where."""
 
     code: str
@@ -53,7 +53,7 @@ class Fault(msgspec.Struct, frozen=True):
 class Broken(msgspec.Struct, frozen=True):
     """A text that is not JSON."""
 
-    faults: tuple[Fault, ...]
+    faults: tuple[JsonFault, ...]
 
 
 class Tree(msgspec.Struct, frozen=True, eq=False):
@@ -62,7 +62,7 @@ class Tree(msgspec.Struct, frozen=True, eq=False):
     value: Any
     starts: tuple[int, ...]
     spots: _Spot
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[JsonFault, ...] = ()
 
     def line(self, path: Path) -> int:
         """Tell the line of a key or an element, or of its nearest ancestor that is in the text."""
@@ -92,13 +92,13 @@ def parse_json(data: bytes | str) -> Tree | Broken:
     """Read JSON; report every comment and trailing comma, or the first real break."""
     if isinstance(data, bytes):
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return Broken((Fault("invalid-json", "the file is UTF-16. Save it as UTF-8.", 1, 1),))
+            return Broken((JsonFault("invalid-json", "the file is UTF-16. Save it as UTF-8.", 1, 1),))
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             good = data[: error.start].decode("utf-8-sig", errors="replace")
             place = (good.count("\n") + 1, len(good) - good.rfind("\n"))
-            return Broken((Fault("invalid-json", f"byte 0x{data[error.start]:02x} is not UTF-8.", *place),))
+            return Broken((JsonFault("invalid-json", f"byte 0x{data[error.start]:02x} is not UTF-8.", *place),))
     else:
         # Command line arguments may hold bytes that are not UTF-8.
         text = data.encode("utf-8", "replace").decode().removeprefix("\ufeff")
@@ -144,7 +144,7 @@ class _Scanner:
         self.text = text
         self.at = 0
         self.starts = (0, *(match.end() for match in re.finditer("\n", text)))
-        self.faults: list[Fault] = []
+        self.faults: list[JsonFault] = []
 
     def run(self) -> Tree | Broken:
         """Read one value and the end of the text."""
@@ -322,7 +322,7 @@ class _Scanner:
 
     def _fault(self, code: str, message: str, offset: int) -> None:
         line = bisect_right(self.starts, offset)
-        self.faults.append(Fault(code, message, line, offset - self.starts[line - 1] + 1))
+        self.faults.append(JsonFault(code, message, line, offset - self.starts[line - 1] + 1))
         if code in _BREAKING and len(self.faults) >= _MAX_FAULTS:
             raise _Stop
 

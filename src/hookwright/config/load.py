@@ -17,14 +17,14 @@ from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
 from hookwright.config.scripts import Reach
 from hookwright.config.settings import Declared, Settings, declare, hold_by, merge, setting_keys
-from hookwright.config.trust import Gate, TrustPolicy, settings_item
+from hookwright.config.trust import TrustGate, TrustPolicy, settings_item
 from hookwright.config.truststore import TrustStore
-from hookwright.diagnostics import Diagnostic, Severity
 from hookwright.errors import ConfigError
-from hookwright.handlers import Handler
 from hookwright.hookset import HookSet
-from hookwright.outcome import SkipReason
-from hookwright.sources import Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.sources import Scope, Source
 
 _PROJECT_SCOPES = (Scope.PROJECT, Scope.LOCAL)
 
@@ -54,7 +54,7 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     project_dir: str
     files: tuple[FileRead, ...]
     #: Asked before each run of a project-supplied handler.
-    gate: Gate
+    gate: TrustGate
     #: The switches that keep handlers from running, for hooks that are added later.
     hold: Callable[[Handler], tuple[SkipReason, str] | None]
     plugins: tuple[Enabled, ...]
@@ -142,15 +142,15 @@ def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:
     return _Read(file, origin, tree, tuple(reports), status)
 
 
-def _gate(read: Sequence[_Read], locations: Locations, policy: TrustPolicy, store: TrustStore) -> Gate:
+def _gate(read: Sequence[_Read], locations: Locations, policy: TrustPolicy, store: TrustStore) -> TrustGate:
     own = [item for item in read if item.file.scope in _PROJECT_SCOPES and item.tree is not None]
     keys = {item.file.scope.value: setting_keys(item.tree) for item in own if item.tree is not None}
     place = own[0].origin if own else Source(Scope.PROJECT, from_project=True)
     reach = Reach(locations.project_dir, locations.start_dir, locations.home)
-    return Gate(reach, policy, store, settings_item(keys, msgspec.structs.replace(place, pointer="settings")))
+    return TrustGate(reach, policy, store, settings_item(keys, msgspec.structs.replace(place, pointer="settings")))
 
 
-def _declare(read: Sequence[_Read], gate: Gate) -> tuple[list[Declared], list[Diagnostic]]:
+def _declare(read: Sequence[_Read], gate: TrustGate) -> tuple[list[Declared], list[Diagnostic]]:
     declared: list[Declared] = []
     reports: list[Diagnostic] = []
     for item in read:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hookwright.errors import ConfigError
-from hookwright.sources import Scope
+from hookwright.protocol.sources import Scope
 
 #: Names another managed file, or a folder with the managed files, in place of the system's.
 MANAGED_VARIABLE = "HOOKWRIGHT_MANAGED_SETTINGS"

@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from hookwright.conditions import InvalidRule, parse_rule
 from hookwright.config.fields import NOTES, SPECS, Wrong, kind_of, read_fields, shown, suggestion, text, wrong_type
 from hookwright.config.jsonfile import Path, Tree, shown_pointer
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import CATALOGUE, EventRules
-from hookwright.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
-from hookwright.matchers import Matcher, MatchNothing, compile_matcher
-from hookwright.sources import Source
+from hookwright.matching.conditions import InvalidRule, parse_rule
+from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import CATALOGUE, EventRules
+from hookwright.protocol.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
+from hookwright.protocol.sources import Source
 
 #: Over this many seconds somebody probably meant milliseconds.
 _LONG_TIMEOUT = 3600.0
@@ -42,12 +42,12 @@ def parse_hooks(tree: Tree, origin: Source, at: Path = ("hooks",)) -> Found:
         if not isinstance(hooks, dict) or step not in hooks:
             return Found()
         hooks = hooks[step]
-    reader = _Reader(tree, origin)
+    reader = _HooksReader(tree, origin)
     groups = reader.events(hooks, at)
     return Found(tuple(groups), tuple(reader.diagnostics))
 
 
-class _Reader:
+class _HooksReader:
     """One walk through one hooks object."""
 
     def __init__(self, tree: Tree, origin: Source) -> None:

@@ -15,10 +15,10 @@ from hookwright.config.jsonfile import Tree, read_tree
 from hookwright.config.locations import Locations
 from hookwright.config.parse import Found, at_place, parse_hooks
 from hookwright.config.settings import Declared, Settings
-from hookwright.diagnostics import Diagnostic, Severity
 from hookwright.errors import ConfigError
-from hookwright.events import CATALOGUE
-from hookwright.sources import Plugin, Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.sources import Plugin, Scope, Source
 
 _MANIFEST = os.path.join(".claude-plugin", "plugin.json")
 _STANDARD_HOOKS = os.path.join("hooks", "hooks.json")

@@ -13,7 +13,7 @@ from hookwright.config.frontmatter import component_groups
 from hookwright.config.load import Loaded
 from hookwright.config.trust import ABSENT, Changed, Item, State, Trusted
 from hookwright.config.truststore import FileCopy, Record, TrustStore
-from hookwright.diagnostics import Diagnostic
+from hookwright.protocol.diagnostics import Diagnostic
 
 
 class Reviewed(msgspec.Struct, frozen=True):

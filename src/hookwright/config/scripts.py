@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.config.files import is_inside, read_bytes
-from hookwright.handlers import CommandHandler, Handler
+from hookwright.protocol.handlers import CommandHandler, Handler
 
 #: More files than this cannot be reviewed by anybody.
 MAX_FILES = 256

@@ -11,11 +11,11 @@ from hookwright.config.fields import Wrong, flag, mapping, shown, text, texts, w
 from hookwright.config.jsonfile import Path, Tree
 from hookwright.config.parse import at_place
 from hookwright.config.reserved import reserved_mode, reserved_variable
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import CATALOGUE
-from hookwright.handlers import Handler
-from hookwright.outcome import SkipReason
-from hookwright.sources import Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.sources import Scope, Source
 
 #: From weakest to strongest: what a later scope says about a scalar wins.
 PRECEDENCE = (Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG, Scope.MANAGED)
@@ -37,7 +37,7 @@ class Switch(msgspec.Struct, frozen=True):
     source: Source
 
 
-class Permissions(msgspec.Struct, frozen=True):
+class PermissionSettings(msgspec.Struct, frozen=True):
     """Permission rules of all files, as written; a rule's anchor is in its source."""
 
     allow: tuple[Sourced, ...] = ()
@@ -55,7 +55,7 @@ class Declared(msgspec.Struct, frozen=True):
     counts: bool
     raw: Mapping[str, Any]
     env: Mapping[str, str]
-    permissions: Permissions
+    permissions: PermissionSettings
     model: str | None
     disable_all_hooks: Switch | None
     allow_managed_hooks_only: Switch | None
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What all files that count come to; hooks are kept apart."""
 
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
-    permissions: Permissions = Permissions()
+    permissions: PermissionSettings = PermissionSettings()
     model: str | None = None
     #: The effective `disableAllHooks`, or None when nobody sets it.
     disable_all_hooks: Switch | None = None
@@ -140,7 +140,7 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
 
 def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report those that do not fit and, in an untrusted file, those that are ignored."""
-    reader = _Reader(tree, origin, counts)
+    reader = _SettingsReader(tree, origin, counts)
     declared = Declared(
         origin=origin,
         counts=counts,
@@ -166,7 +166,7 @@ def setting_keys(tree: Tree) -> dict[str, Any]:
     return {key: item for key, item in tree.value.items() if key not in _APART} if isinstance(tree.value, dict) else {}
 
 
-class _Reader:
+class _SettingsReader:
     """One look at the keys of one file."""
 
     def __init__(self, tree: Tree, origin: Source, counts: bool) -> None:
@@ -243,10 +243,10 @@ class _Reader:
                 variables[name] = checked
         return variables
 
-    def permissions(self) -> Permissions:
+    def permissions(self) -> PermissionSettings:
         """Read permission rules with their places."""
         if self.typed("permissions", mapping) is None:
-            return Permissions()
+            return PermissionSettings()
         lists = {
             name: self._sourced(key)
             for key, name in (
@@ -260,7 +260,7 @@ class _Reader:
         if self._of_project and mode is not None and reserved_mode(mode):
             self._reserved(("permissions", "defaultMode"), f"{mode} is not a project's to choose")
             mode = None
-        return Permissions(**lists, default_mode=mode)
+        return PermissionSettings(**lists, default_mode=mode)
 
     @property
     def _of_project(self) -> bool:
@@ -333,11 +333,11 @@ def _united(lists: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(item for items in found for item in items)) if found else None
 
 
-def _merged_permissions(files: Sequence[Declared]) -> Permissions:
+def _merged_permissions(files: Sequence[Declared]) -> PermissionSettings:
     def joined(name: str) -> tuple[Sourced, ...]:
         return tuple(item for file in files for item in getattr(file.permissions, name))
 
-    return Permissions(
+    return PermissionSettings(
         joined("allow"),
         joined("ask"),
         joined("deny"),

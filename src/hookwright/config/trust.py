@@ -23,11 +23,11 @@ import msgspec
 from hookwright.config.files import Unreadable, read_bytes
 from hookwright.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
 from hookwright.config.truststore import FileCopy, Record, TrustStore
-from hookwright.diagnostics import Diagnostic, Severity
 from hookwright.errors import TrustError
-from hookwright.handlers import Handler, MatcherGroup, OnFailure
-from hookwright.outcome import SkipReason
-from hookwright.sources import Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.handlers import Handler, MatcherGroup, OnFailure
+from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.sources import Scope, Source
 
 ABSENT, DIRECTORY = "absent", "directory"
 #: Bigger files cannot be bound, so hooks that run them cannot be trusted.
@@ -223,7 +223,7 @@ class _Admitted:
         )
 
 
-class Gate:
+class TrustGate:
     """Says, before each run, whether a project-supplied handler may run."""
 
     def __init__(self, reach: Reach, policy: TrustPolicy, store: TrustStore, settings: Item | None = None) -> None:

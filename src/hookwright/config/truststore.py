@@ -10,8 +10,7 @@ import msgspec
 
 from hookwright.config.files import read_bytes
 from hookwright.errors import TrustError
-from hookwright.private import make_folder
-from hookwright.replacing import locked, replace_file
+from hookwright.storage import locked, make_folder, replace_file
 
 
 class FileCopy(msgspec.Struct, frozen=True):

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 
 import h11
 
-from hookwright.executors._httpguard import Refused, Target
-from hookwright.executors._httpwire import MAX_BODY, AddressRefused, BadAnswer, Body, Response, Wire, too_large
+from hookwright.executors._httpguard import HttpTarget, RefusedAddress
+from hookwright.executors._httpwire import MAX_BODY, AddressRefused, BadAnswer, Body, HttpResponse, Wire, too_large
 
 MAX_HEAD = 64 * 1024
 MAX_IDLE = 16
@@ -26,7 +26,7 @@ CONNECT_SECONDS = 3.0
 _INTERIM_LIMIT = 8
 
 #: Looks at a host and the addresses it resolved to, and may refuse them.
-Guard = Callable[[str, Sequence[str]], Refused | None]
+Guard = Callable[[str, Sequence[str]], RefusedAddress | None]
 Headers = Sequence[tuple[bytes, bytes]]
 
 
@@ -43,7 +43,7 @@ class HttpClient:
         self._idle: dict[tuple[str, str, int], list[_Connection]] = {}
         self._closed = False
 
-    async def post(self, target: Target, headers: Headers, body: bytes, guard: Guard) -> Response:
+    async def post(self, target: HttpTarget, headers: Headers, body: bytes, guard: Guard) -> HttpResponse:
         """Send one request and read its answer; raises OSError, AddressRefused or BadAnswer."""
         kept = self._take(target, guard)
         if kept is not None:
@@ -69,7 +69,7 @@ class HttpClient:
 
     # ── connections ─────────────────────────────────────────────────────────
 
-    def _take(self, target: Target, guard: Guard) -> _Connection | None:
+    def _take(self, target: HttpTarget, guard: Guard) -> _Connection | None:
         """Find a kept connection that is still good; the guard sees its address, whoever opened it."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
@@ -88,14 +88,14 @@ class HttpClient:
             connection.abort()
         return None
 
-    def _keep(self, connection: _Connection, target: Target) -> None:
+    def _keep(self, connection: _Connection, target: HttpTarget) -> None:
         group = self._idle.setdefault((target.scheme, target.host, target.port), [])
         if self._closed or len(group) >= MAX_IDLE or not connection.renew():
             connection.abort()
         else:
             group.append(connection)
 
-    async def _connect(self, target: Target, guard: Guard) -> _Connection:
+    async def _connect(self, target: HttpTarget, guard: Guard) -> _Connection:
         host = target.hostname
         _check(guard, host, [])
         addresses = await _resolve(host, target.port)
@@ -116,7 +116,9 @@ class HttpClient:
             self._context = await asyncio.to_thread(ssl.create_default_context)
         return self._context
 
-    async def _exchange(self, connection: _Connection, target: Target, headers: Headers, body: bytes) -> Response:
+    async def _exchange(
+        self, connection: _Connection, target: HttpTarget, headers: Headers, body: bytes
+    ) -> HttpResponse:
         try:
             response = await connection.exchange(target, headers, body)
         except BaseException:  # a cancellation, too, breaks it off in the middle
@@ -153,7 +155,7 @@ class _Connection:
         self.since = 0.0
 
     @classmethod
-    async def open(cls, address: str, target: Target, context: ssl.SSLContext | None) -> _Connection:
+    async def open(cls, address: str, target: HttpTarget, context: ssl.SSLContext | None) -> _Connection:
         """Connect to the address itself, so that no second look-up can lead elsewhere."""
         loop = asyncio.get_running_loop()
         name = target.hostname if context is not None else None
@@ -175,7 +177,7 @@ class _Connection:
         self.since = time.monotonic()
         return True
 
-    async def exchange(self, target: Target, headers: Headers, body: bytes) -> Response:
+    async def exchange(self, target: HttpTarget, headers: Headers, body: bytes) -> HttpResponse:
         """Send a POST and read the answer; the body of anything but a 2xx is not waited for."""
         talk = self._talk
         request = h11.Request(method="POST", target=target.path, headers=list(headers))
@@ -186,8 +188,8 @@ class _Connection:
             head = await self._head()
             if not 200 <= head.status_code < 300:
                 self._skip_buffered()
-                return Response(head.status_code)
-            return Response(head.status_code, await self._body(head))
+                return HttpResponse(head.status_code)
+            return HttpResponse(head.status_code, await self._body(head))
         except h11.RemoteProtocolError as error:
             raise BadAnswer(f"the answer is not valid HTTP: {error}") from None
 

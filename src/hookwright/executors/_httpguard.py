@@ -16,13 +16,13 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedAddress(msgspec.Struct, frozen=True):
     """A URL or an address that is not used, and why."""
 
     message: str
 
 
-class Target(msgspec.Struct, frozen=True):
+class HttpTarget(msgspec.Struct, frozen=True):
     """A URL taken apart once; what is compared with patterns is exactly what is sent."""
 
     scheme: str
@@ -47,24 +47,24 @@ class Target(msgspec.Struct, frozen=True):
 
 
 @functools.lru_cache(maxsize=256)
-def parse_url(url: str) -> Target | Refused:
+def parse_url(url: str) -> HttpTarget | RefusedAddress:
     """Take an absolute http or https URL apart; whatever two readers could read in two ways is refused."""
     if any(char <= " " or char == "\x7f" for char in url):
-        return Refused("has white space or a control character; percent-encode it")
+        return RefusedAddress("has white space or a control character; percent-encode it")
     if "\\" in url:
-        return Refused("has a backslash; write / or %5C")
+        return RefusedAddress("has a backslash; write / or %5C")
     scheme, separator, rest = url.partition("://")
     scheme = scheme.lower()
     if not separator or scheme not in _PORTS:
-        return Refused("is not an absolute http:// or https:// URL")
+        return RefusedAddress("is not an absolute http:// or https:// URL")
     authority, tail = _split_authority(rest)
     if "@" in authority:
-        return Refused("has credentials before the host; put them into `headers` with `allowedEnvVars`")
+        return RefusedAddress("has credentials before the host; put them into `headers` with `allowedEnvVars`")
     found = _host_and_port(authority)
     if found is None:
-        return Refused(f"has no valid host and port: {authority!r}")
+        return RefusedAddress(f"has no valid host and port: {authority!r}")
     host, port = found
-    return Target(scheme, host, int(port) if port else _PORTS[scheme], _path(tail))
+    return HttpTarget(scheme, host, int(port) if port else _PORTS[scheme], _path(tail))
 
 
 def _split_authority(rest: str) -> tuple[str, str]:
@@ -125,12 +125,12 @@ def _without_dots(path: str) -> str:
 # ── patterns ────────────────────────────────────────────────────────────────
 
 
-def allows(patterns: Sequence[str] | None, target: Target) -> bool:
+def allows(patterns: Sequence[str] | None, target: HttpTarget) -> bool:
     """Tell whether `allowedHttpHookUrls` lets a URL through: None allows all, an empty list none."""
     return patterns is None or any(matches(pattern, target) for pattern in patterns)
 
 
-def matches(pattern: str, target: Target) -> bool:
+def matches(pattern: str, target: HttpTarget) -> bool:
     """Compare one pattern with a URL, part by part, so that `*` never crosses from one part into the next.
 
     Law: scheme and host are compared without case, path and query with it; a pattern without a port means the
@@ -162,7 +162,7 @@ def _pattern_host_and_port(authority: str) -> tuple[str, str]:
     return _ascii(host), port
 
 
-def _port_matches(host: str, port: str, target: Target) -> bool:
+def _port_matches(host: str, port: str, target: HttpTarget) -> bool:
     if port:
         return _glob(port, str(target.port))
     return host.endswith("*") or target.port == _PORTS[target.scheme]
@@ -207,17 +207,17 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 
 
-def metadata_address(host: str, addresses: Iterable[str]) -> Refused | None:
+def metadata_address(host: str, addresses: Iterable[str]) -> RefusedAddress | None:
     """Refuse a host when its name or any address it resolves to is a metadata or link-local one."""
     if host.removesuffix(".").lower() in _METADATA_NAMES:
-        return Refused(f"{host} is a cloud metadata service")
+        return RefusedAddress(f"{host} is a cloud metadata service")
     for address in addresses:
         if _is_metadata(address):
-            return Refused(f"{host} is {address}, a link-local or cloud metadata address")
+            return RefusedAddress(f"{host} is {address}, a link-local or cloud metadata address")
     return None
 
 
-def anywhere(host: str, addresses: Iterable[str]) -> Refused | None:  # noqa: ARG001 - stands in for metadata_address
+def anywhere(host: str, addresses: Iterable[str]) -> RefusedAddress | None:  # noqa: ARG001 - stands in for metadata_address
     """Refuse nothing."""
     return None
 

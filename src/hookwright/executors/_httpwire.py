@@ -13,7 +13,7 @@ MAX_PIECES = 65_536
 _READ_AHEAD = 256 * 1024
 
 
-class Response(msgspec.Struct, frozen=True):
+class HttpResponse(msgspec.Struct, frozen=True):
     """A status, and for a 2xx the whole decoded body."""
 
     status: int

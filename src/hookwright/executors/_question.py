@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hookwright.jsontext import parse_json
-from hookwright.model import Message, Response
-from hookwright.replies import Failed, Failure, Judged, Spent
+from hookwright.models.types import Message, Response
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.replies import Failed, Failure, Judged, Spent
 
-#: The conversation at the moment of asking, in the neutral form of `hookwright.model`.
+#: The conversation at the moment of asking, in the neutral form of `hookwright.models.types`.
 Conversation = Callable[[], Sequence[Message]]
 
 #: A model's name, or where to ask for it when the session may change its model.

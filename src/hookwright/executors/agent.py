@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from hookwright.events import Event
 from hookwright.executors._question import (
     Conversation,
     ModelName,
@@ -17,13 +16,14 @@ from hookwright.executors._question import (
     judgement_problems,
     named,
 )
-from hookwright.executors.job import AGENT_PREFIX, Job
-from hookwright.executors.toolbox import ReadTools, ToolBox, ToolResult, ToolUse
-from hookwright.handlers import AgentHandler
-from hookwright.model import Block, Model, Request, Response, Tool
-from hookwright.replies import Failed, Failure, Judged, NoAnswer, Reply, Spent
+from hookwright.executors.toolbox import ReadResult, ReadTools, ToolBox, ToolUse
+from hookwright.models.types import Block, Model, Request, Response, ToolDefinition
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import AgentHandler
+from hookwright.protocol.job import AGENT_PREFIX, Job
+from hookwright.protocol.replies import Failed, Failure, Judged, NoAnswer, Reply, Spent
 
-__all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ToolBox", "ToolResult", "ToolUse", "transcript_of"]
+__all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ReadResult", "ToolBox", "ToolUse", "transcript_of"]
 
 #: The ids of verifying agents begin with this; prompt and agent hooks do not run for their tool calls (R-151).
 TURNS = 50
@@ -31,7 +31,7 @@ TURNS = 50
 _REMINDERS = 5
 _MAX_TOKENS = 8192
 
-ANSWER = Tool(
+ANSWER = ToolDefinition(
     "StructuredOutput",
     "Give your answer. Call this exactly once, when you are sure; it ends your work.",
     {
@@ -147,15 +147,15 @@ class _Work:
             "is_error": result.is_error,
         }
 
-    async def _call(self, use: ToolUse) -> ToolResult:
+    async def _call(self, use: ToolUse) -> ReadResult:
         if use.name == ANSWER.name:
-            return ToolResult(f"This is no valid answer: {judgement_problems(use.input)}. Call it again.", True)
+            return ReadResult(f"This is no valid answer: {judgement_problems(use.input)}. Call it again.", True)
         if all(tool.name != use.name for tool in self._tools):
-            return ToolResult(f"There is no tool {use.name} here.", True)
+            return ReadResult(f"There is no tool {use.name} here.", True)
         try:
             return await self._box.call(use)
         except Exception as error:  # the tools are the host's; one that breaks is told to the agent
-            return ToolResult(f"{use.name} failed: {type(error).__name__}: {error}", True)
+            return ReadResult(f"{use.name} failed: {type(error).__name__}: {error}", True)
 
 
 def _answer(response: Response) -> Block | None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from hookwright.answers import answer_of, to_wire
-from hookwright.executors.job import Job
-from hookwright.handlers import CallbackHandler, FunctionHandler
-from hookwright.replies import Answered, Failed, Failure, Judged, Reply
-from hookwright.wire import callback_answer, payload
+from hookwright.protocol.answers import answer_of, to_wire
+from hookwright.protocol.handlers import CallbackHandler, FunctionHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Answered, Failed, Failure, Judged, Reply
+from hookwright.protocol.wire import callback_answer, payload
 
 
 class Signal:

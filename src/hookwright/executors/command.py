@@ -11,14 +11,14 @@ from types import MappingProxyType
 import msgspec
 
 from hookwright.background import Background, async_request
-from hookwright.events import Event
-from hookwright.executors import _process
-from hookwright.executors.job import Executor, Job
-from hookwright.handlers import CommandHandler
-from hookwright.host import Host
-from hookwright.private import make_folder
-from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.watchdog import Watchdog
+from hookwright.processes import process as _process
+from hookwright.processes.watchdog import Watchdog
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.storage import make_folder
 
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")

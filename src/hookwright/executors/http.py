@@ -15,12 +15,12 @@ import msgspec
 
 from hookwright._version import __version__
 from hookwright.errors import MissingExtra
-from hookwright.executors._httpguard import Refused, Target, allows, anywhere, metadata_address, parse_url
-from hookwright.executors._httpwire import AddressRefused, BadAnswer, Response
-from hookwright.executors.job import Job
-from hookwright.handlers import HttpHandler
-from hookwright.jsontext import parse_json
-from hookwright.replies import Answered, Failed, Failure, Reply
+from hookwright.executors._httpguard import HttpTarget, RefusedAddress, allows, anywhere, metadata_address, parse_url
+from hookwright.executors._httpwire import AddressRefused, BadAnswer, HttpResponse
+from hookwright.protocol.handlers import HttpHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.replies import Answered, Failed, Failure, Reply
 
 if TYPE_CHECKING:
     from hookwright.executors._httpclient import HttpClient
@@ -68,7 +68,7 @@ class HttpExecutor:
         handler = job.handler
         assert isinstance(handler, HttpHandler)
         target = self._target(handler)
-        if isinstance(target, Refused):
+        if isinstance(target, RefusedAddress):
             return Failed(Failure.FORBIDDEN, target.message)
         notes: list[str] = []
         body = job.payload.removesuffix(b"\n")
@@ -82,17 +82,19 @@ class HttpExecutor:
             made, self._made = self._made, None
             await made.aclose()
 
-    def _target(self, handler: HttpHandler) -> Target | Refused:
+    def _target(self, handler: HttpHandler) -> HttpTarget | RefusedAddress:
         target = parse_url(handler.url)
-        if isinstance(target, Refused):
-            return Refused(f"{handler.url!r} {target.message}")
+        if isinstance(target, RefusedAddress):
+            return RefusedAddress(f"{handler.url!r} {target.message}")
         if not allows(self._allowed_urls, target):
             listed = ", ".join(self._allowed_urls or ()) or "nothing"
-            return Refused(f"{handler.url} is not allowed: `allowedHttpHookUrls` lists {listed}. Add the URL there.")
+            return RefusedAddress(
+                f"{handler.url} is not allowed: `allowedHttpHookUrls` lists {listed}. Add the URL there."
+            )
         return target
 
     async def _ask(
-        self, handler: HttpHandler, target: Target, headers: list[tuple[bytes, bytes]], body: bytes
+        self, handler: HttpHandler, target: HttpTarget, headers: list[tuple[bytes, bytes]], body: bytes
     ) -> Answered | Failed:
         guard = metadata_address if handler.source.from_project else anywhere
         try:
@@ -120,7 +122,7 @@ class HttpExecutor:
 
     # ── headers ─────────────────────────────────────────────────────────────
 
-    def _headers(self, handler: HttpHandler, target: Target, notes: list[str]) -> list[tuple[bytes, bytes]]:
+    def _headers(self, handler: HttpHandler, target: HttpTarget, notes: list[str]) -> list[tuple[bytes, bytes]]:
         """Lay the handler's own headers over the usual ones; those that frame the message are not its to set."""
         headers = {
             "accept": ("Accept", "application/json, text/plain, */*"),
@@ -164,7 +166,7 @@ class HttpExecutor:
         return "is not set"
 
 
-def read_response(response: Response, url: str) -> Answered | Failed:
+def read_response(response: HttpResponse, url: str) -> Answered | Failed:
     """Say what an answer is; only a 2xx with a JSON object, or with nothing, is one."""
     status = response.status
     if not 200 <= status < 300:

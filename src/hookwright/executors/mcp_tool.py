@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import MissingExtra
-from hookwright.executors.job import Job
-from hookwright.handlers import McpToolHandler
-from hookwright.mcp_servers import CallFailed, McpServers, ServerUnavailable
-from hookwright.replies import Exited, Failed, Failure, Reply
-from hookwright.wire import encode
+from hookwright.mcp.servers import CallFailed, McpServers, ServerUnavailable
+from hookwright.protocol.handlers import McpToolHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply
+from hookwright.protocol.wire import encode
 
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 _MISSING = object()

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from hookwright.events import Event
 from hookwright.executors._question import Conversation, ModelName, call_failed, counted, fill, named, read_answer
-from hookwright.executors.job import Job
-from hookwright.handlers import PromptHandler
-from hookwright.model import Message, Model, Request
-from hookwright.replies import Failed, Judged, Reply, Spent
+from hookwright.models.types import Message, Model, Request
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import PromptHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Failed, Judged, Reply, Spent
 
 #: Answers a prompt without a model, or gives None to have the model asked.
 Preprocess = Callable[[str], Awaitable[str | None]]

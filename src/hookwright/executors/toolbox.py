@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from hookwright.executors import _readtools
-from hookwright.model import Tool
+from hookwright.models.types import ToolDefinition
 
 
 class ToolUse(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class ToolUse(msgspec.Struct, frozen=True):
     agent_id: str
 
 
-class ToolResult(msgspec.Struct, frozen=True):
+class ReadResult(msgspec.Struct, frozen=True):
     """What a call gave; an error is told to the agent and ends nothing."""
 
     text: str
@@ -34,11 +34,11 @@ class ToolBox(Protocol):
     """Tools that a host lends to verifying agents, under its own permission rules and without asking anybody."""
 
     @property
-    def tools(self) -> Sequence[Tool]:
+    def tools(self) -> Sequence[ToolDefinition]:
         """List the tools."""
         ...
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: ToolUse) -> ReadResult:
         """Run one call; a call that is not allowed is an error result."""
         ...
 
@@ -52,7 +52,7 @@ def _schema(required: Sequence[str], **properties: tuple[str, str]) -> dict[str,
 
 
 _TOOLS = (
-    Tool(
+    ToolDefinition(
         "Read",
         f"Read a text file; lines are numbered. At most {_readtools.LINES} lines at once.",
         _schema(
@@ -62,7 +62,7 @@ _TOOLS = (
             limit=("integer", "how many lines"),
         ),
     ),
-    Tool(
+    ToolDefinition(
         "Grep",
         "Search files for a regular expression (Python syntax), line by line. Gives path:line:text.",
         _schema(
@@ -73,7 +73,7 @@ _TOOLS = (
             ignore_case=("boolean", "whether case does not matter"),
         ),
     ),
-    Tool(
+    ToolDefinition(
         "Glob",
         "List files by a glob pattern such as **/*.py, newest first.",
         _schema(
@@ -96,11 +96,11 @@ class ReadTools:
         self._limit = limit
 
     @property
-    def tools(self) -> Sequence[Tool]:
+    def tools(self) -> Sequence[ToolDefinition]:
         """List the three tools."""
         return _TOOLS
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: ToolUse) -> ReadResult:
         """Run one call within its time limit."""
         question = msgspec.json.encode({"name": use.name, "input": dict(use.input), "cwd": self._cwd})
         process = await asyncio.create_subprocess_exec(
@@ -117,12 +117,12 @@ class ReadTools:
             async with asyncio.timeout(self._limit):
                 answer, _ = await process.communicate(question)
         except TimeoutError:
-            return ToolResult(f"{use.name} took longer than {self._limit:g} s; ask for less", True)
+            return ReadResult(f"{use.name} took longer than {self._limit:g} s; ask for less", True)
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         try:
-            return msgspec.json.decode(answer, type=ToolResult)
+            return msgspec.json.decode(answer, type=ReadResult)
         except msgspec.DecodeError:
-            return ToolResult(f"{use.name} ended without a result (exit status {process.returncode})", True)
+            return ReadResult(f"{use.name} ended without a result (exit status {process.returncode})", True)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from hookwright.lint.catalogue import FAMILIES, RULES
-from hookwright.lint.gather import Wanted, gather
-from hookwright.lint.model import Finding, Position, Rule, Sample
-from hookwright.lint.report import Selection, lint
-from hookwright.lint.subject import Options, Subject
+from hookwright.lint.gather import CheckScope, gather
+from hookwright.lint.model import Finding, LintRule, Position, Sample
+from hookwright.lint.report import RuleSelection, lint
+from hookwright.lint.subject import CheckOptions, Subject
 from hookwright.lint.targets import Target, read_target
 
 __all__ = [
     "FAMILIES",
     "RULES",
+    "CheckOptions",
+    "CheckScope",
     "Finding",
-    "Options",
+    "LintRule",
     "Position",
-    "Rule",
+    "RuleSelection",
     "Sample",
-    "Selection",
     "Subject",
     "Target",
-    "Wanted",
     "gather",
     "lint",
     "read_target",

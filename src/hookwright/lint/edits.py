@@ -12,7 +12,7 @@ from typing import Any
 from hookwright.config.jsonfile import Path
 from hookwright.lint.model import Edit, Executable, Finding, Fix
 from hookwright.lint.subject import Document
-from hookwright.replacing import replace_file
+from hookwright.storage import replace_file
 
 _DECODER = json.JSONDecoder()
 _BOM = "\ufeff"

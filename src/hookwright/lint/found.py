@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue import RULES
 from hookwright.lint.model import Finding, Fix, Position
+from hookwright.protocol.diagnostics import Severity
 
 
 def finding(

@@ -10,16 +10,16 @@ import msgspec
 
 from hookwright.config.files import Unreadable, read_bytes
 from hookwright.config.frontmatter import ComponentFile, find_components, read_frontmatter
-from hookwright.config.jsonfile import Broken, Fault, Path, parse_json, shown_pointer
+from hookwright.config.jsonfile import Broken, JsonFault, Path, parse_json, shown_pointer
 from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import find_plugins
 from hookwright.config.scripts import Reach
 from hookwright.config.settings import declare, merge
 from hookwright.errors import ConfigError
-from hookwright.events import CATALOGUE
-from hookwright.lint.subject import Document, Hook, Options, Role, Subject
-from hookwright.sources import Component, Plugin, Scope, Source
+from hookwright.lint.subject import CheckedHook, CheckOptions, Document, Role, Subject
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _MANIFEST = os.path.join(".claude-plugin", "plugin.json")
 _STANDARD_HOOKS = os.path.join("hooks", "hooks.json")
@@ -27,7 +27,7 @@ _STANDARD_HOOKS = os.path.join("hooks", "hooks.json")
 _OWN = ("project", "local")
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class CheckScope(msgspec.Struct, frozen=True, kw_only=True):
     """What to look at: paths, and how far beyond the project."""
 
     paths: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     everything: bool = False
 
 
-def gather(wanted: Wanted, options: Options, around: Surroundings) -> Subject:
+def gather(wanted: CheckScope, options: CheckOptions, around: Surroundings) -> Subject:
     """Read every document that was asked for; raise ConfigError for a path that is none."""
     found: dict[str, Document] = {}
     projects: list[str] = []
@@ -67,7 +67,7 @@ def _is_plugin(directory: str) -> bool:
     return manifest or (standard and not os.path.isdir(os.path.join(directory, ".claude")))
 
 
-def _directory(directory: str, wanted: Wanted, around: Surroundings) -> Iterator[Document]:
+def _directory(directory: str, wanted: CheckScope, around: Surroundings) -> Iterator[Document]:
     if _is_plugin(directory):
         yield from _plugin(directory, around)
         if not os.path.isdir(os.path.join(directory, ".claude")):
@@ -181,9 +181,9 @@ def _read(path: str) -> tuple[bytes, Broken | None]:
     try:
         return read_bytes(path), None
     except FileNotFoundError:
-        return b"", Broken((Fault("unreadable-file", "a link that leads nowhere.", 1, 1),))
+        return b"", Broken((JsonFault("unreadable-file", "a link that leads nowhere.", 1, 1),))
     except Unreadable as error:
-        return b"", Broken((Fault("unreadable-file", f"cannot be read: {error}.", 1, 1),))
+        return b"", Broken((JsonFault("unreadable-file", f"cannot be read: {error}.", 1, 1),))
 
 
 def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
@@ -223,7 +223,7 @@ def _component(file: ComponentFile, reach: Reach) -> Document | None:
     text = _read(file.path)[0].decode("utf-8", "replace")
     if head.tree is None:
         faults = tuple(
-            Fault(item.code, item.message, item.source.line if item.source else 1, 1) for item in head.diagnostics
+            JsonFault(item.code, item.message, item.source.line if item.source else 1, 1) for item in head.diagnostics
         )
         if not faults or "hooks:" not in text:
             return None
@@ -240,13 +240,13 @@ def _component(file: ComponentFile, reach: Reach) -> Document | None:
 # ── hooks ───────────────────────────────────────────────────────────────────
 
 
-def _hooks(document: Document, options: Options) -> Iterator[Hook]:
+def _hooks(document: Document, options: CheckOptions) -> Iterator[CheckedHook]:
     """Join each parsed handler with the place where it was written."""
     parsed = {handler.source.pointer: (group, handler) for group in document.found.groups for handler in group.handlers}
     for group_at, at, entry in raw_handlers(document):
         known = parsed.get(shown_pointer(at))
         if known is not None:
-            yield Hook(document, known[0], known[1], group_at, at, entry, options)
+            yield CheckedHook(document, known[0], known[1], group_at, at, entry, options)
 
 
 def raw_handlers(document: Document) -> Iterable[tuple[Path, Path, dict[str, Any]]]:

@@ -8,14 +8,11 @@ from functools import lru_cache
 
 import msgspec
 
-from hookwright.events import Exit2
-from hookwright.handlers import CommandHandler
 from hookwright.lint.programs.blocks import Point, points
 from hookwright.lint.programs.ir import (
     Call,
     How,
     Inner,
-    Kind,
     Leave,
     Object,
     Program,
@@ -23,11 +20,14 @@ from hookwright.lint.programs.ir import (
     Stmt,
     Stream,
     Test,
+    TestKind,
     Text,
     Value,
 )
 from hookwright.lint.programs.template import NotJson, Several, looks_like_object, read_template
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.protocol.events import Exit2
+from hookwright.protocol.handlers import CommandHandler
 
 #: Events on which exit 2 refuses something.
 REFUSING = frozenset({Exit2.DENY, Exit2.BLOCK, Exit2.STOP})
@@ -42,10 +42,10 @@ _DANGER = re.compile(
     r"|id_rsa|credential|password|\bdd\b.*of=|kubectl\W+delete|terraform\W+destroy",
     re.IGNORECASE,
 )
-_ASKS = frozenset({Kind.CONTAINS, Kind.REGEX, Kind.GLOB, Kind.PREFIX, Kind.EQUALS, Kind.SUFFIX})
+_ASKS = frozenset({TestKind.CONTAINS, TestKind.REGEX, TestKind.GLOB, TestKind.PREFIX, TestKind.EQUALS, TestKind.SUFFIX})
 
 
-class Answer(msgspec.Struct, frozen=True, eq=False):
+class PrintedAnswer(msgspec.Struct, frozen=True, eq=False):
     """A JSON object, or what is meant to be one, on stdout."""
 
     point: Point
@@ -63,12 +63,12 @@ class Answer(msgspec.Struct, frozen=True, eq=False):
         return found if isinstance(found, Object) else None
 
 
-class Refusal(msgspec.Struct, frozen=True, eq=False):
+class GuardRefusal(msgspec.Struct, frozen=True, eq=False):
     """A place where a program refuses."""
 
     point: Point
     by_exit: bool
-    answer: Answer | None = None
+    answer: PrintedAnswer | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -78,13 +78,13 @@ def all_points(program: Program) -> tuple[Point, ...]:
 
 
 @lru_cache(maxsize=1024)
-def answers(program: Program) -> tuple[Answer, ...]:
+def answers(program: Program) -> tuple[PrintedAnswer, ...]:
     """List the JSON objects that a program prints."""
     found = []
     for point in all_points(program):
         stmt = point.stmt
         if isinstance(stmt, Say) and stmt.stream is Stream.OUT and looks_like_object(stmt.text):
-            found.append(Answer(point, read_template(stmt.text)))
+            found.append(PrintedAnswer(point, read_template(stmt.text)))
     return tuple(found)
 
 
@@ -93,7 +93,7 @@ def constant(value: Value) -> str | None:
     return value.constant if isinstance(value, Text) else None
 
 
-def decision(answer: Answer) -> str:
+def decision(answer: PrintedAnswer) -> str:
     """Name what an answer decides: deny, allow, ask, defer, block, approve, stop, or nothing."""
     if answer.object is None:
         return ""
@@ -131,41 +131,41 @@ def exits(program: Program) -> Iterator[tuple[Point, Leave]]:
 
 
 @lru_cache(maxsize=1024)
-def program_refusals(program: Program) -> tuple[Refusal, ...]:
+def program_refusals(program: Program) -> tuple[GuardRefusal, ...]:
     """List where a program refuses: exit 2, or an answer that denies, blocks or stops."""
-    found = [Refusal(point, True) for point, leave in exits(program) if leave.code == 2]
+    found = [GuardRefusal(point, True) for point, leave in exits(program) if leave.code == 2]
     refusing = [answer for answer in answers(program) if decision(answer) in ("deny", "block", "stop")]
-    return (*found, *(Refusal(answer.point, False, answer) for answer in refusing))
+    return (*found, *(GuardRefusal(answer.point, False, answer) for answer in refusing))
 
 
-def refusals(hook: Hook) -> list[tuple[Program, Refusal]]:
+def refusals(hook: CheckedHook) -> list[tuple[Program, GuardRefusal]]:
     """List where a hook refuses, in any program whose status or output is the hook's."""
     return [(program, refusal) for program in hook.launch.deciding for refusal in program_refusals(program)]
 
 
-def is_guard(hook: Hook) -> bool:
+def is_guard(hook: CheckedHook) -> bool:
     """Tell whether a hook can refuse something on its event."""
     if hook.rules.exit_2 not in REFUSING:
         return False
     return any(_counts(hook, refusal) for _, refusal in refusals(hook))
 
 
-def _counts(hook: Hook, refusal: Refusal) -> bool:
+def _counts(hook: CheckedHook, refusal: GuardRefusal) -> bool:
     said = decision(refusal.answer) if refusal.answer is not None else ""
     return refusal.by_exit or (said in ("deny", "block")) or (said == "stop" and hook.rules.stops)
 
 
-def guards(subject: Subject) -> list[Hook]:
+def guards(subject: Subject) -> list[CheckedHook]:
     """List the command hooks that can refuse something."""
     return [hook for hook in subject.commands if is_guard(hook)]
 
 
-def tool_guards(subject: Subject) -> list[Hook]:
+def tool_guards(subject: Subject) -> list[CheckedHook]:
     """List the guards over tool calls."""
     return [hook for hook in guards(subject) if hook.rules.permission]
 
 
-def waits(hook: Hook) -> bool:
+def waits(hook: CheckedHook) -> bool:
     """Tell whether the event waits for the hook's answer."""
     return not (isinstance(hook.handler, CommandHandler) and hook.handler.background)
 

@@ -12,13 +12,25 @@ import msgspec
 
 from hookwright.config.files import read_bytes
 from hookwright.config.scripts import Reach
-from hookwright.handlers import CommandHandler, Handler
 from hookwright.lint.programs.blocks import Point, points
-from hookwright.lint.programs.ir import Branch, Call, Kind, Language, Leave, Place, Program, Stmt, Text, TooLong, text
-from hookwright.lint.programs.javascript import read_javascript
-from hookwright.lint.programs.python import read_python
-from hookwright.lint.programs.shell import read_shell
-from hookwright.lint.programs.shell_children import language_of
+from hookwright.lint.programs.ir import (
+    Branch,
+    Call,
+    Language,
+    Leave,
+    Place,
+    Program,
+    Stmt,
+    TestKind,
+    Text,
+    TooLong,
+    text,
+)
+from hookwright.lint.programs.javascript.reader import read_javascript
+from hookwright.lint.programs.python.reader import read_python
+from hookwright.lint.programs.shell.children import language_of
+from hookwright.lint.programs.shell.reader import read_shell
+from hookwright.protocol.handlers import CommandHandler, Handler
 
 #: A longer script is not read; nobody writes such a hook by hand.
 _MAX_READ = 256 * 1024
@@ -43,7 +55,7 @@ _BY_ENDING = {
 }
 
 
-class Script(msgspec.Struct, frozen=True, eq=False):
+class HookScript(msgspec.Struct, frozen=True, eq=False):
     """A file that a command runs."""
 
     path: str
@@ -67,7 +79,7 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
 
     #: The shell text of the command itself; None for the exec form and for PowerShell.
     inline: Program | None = None
-    scripts: tuple[Script, ...] = ()
+    scripts: tuple[HookScript, ...] = ()
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -109,7 +121,7 @@ def _expanded(word: str, known: Mapping[str, str]) -> str:
     return word
 
 
-def _scripts(found: Sequence[Point], reach: Reach) -> Iterator[Script]:
+def _scripts(found: Sequence[Point], reach: Reach) -> Iterator[HookScript]:
     tested = _tested_paths(found)
     for point in found:
         if not isinstance(point.stmt, Call):
@@ -135,17 +147,17 @@ def _tested_paths(found: Sequence[Point]) -> frozenset[str]:
     for point in found:
         if isinstance(point.stmt, Branch):
             for arm in point.stmt.arms:
-                paths.update(p for atom, _ in arm.test.atoms() if atom.kind is Kind.EXISTS for p in atom.patterns)
+                paths.update(p for atom, _ in arm.test.atoms() if atom.kind is TestKind.EXISTS for p in atom.patterns)
     return frozenset(paths)
 
 
-def _script(point: Point, interpreter: str, word: str, path: str, tested: bool) -> Script:
+def _script(point: Point, interpreter: str, word: str, path: str, tested: bool) -> HookScript:
     assert isinstance(point.stmt, Call)
     exists = os.path.exists(path)
     first = _first_line(path) if exists else ""
     shebang = first[2:] if first.startswith("#!") else None
     language = _language(interpreter, shebang, path)
-    return Script(
+    return HookScript(
         path=path,
         word=word,
         interpreter=interpreter,

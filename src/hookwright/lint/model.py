@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from hookwright.diagnostics import Severity
+from hookwright.protocol.diagnostics import Severity
 
-__all__ = ["Edit", "Executable", "Finding", "Fix", "Position", "Rule", "Sample", "Severity"]
+__all__ = ["Edit", "Executable", "Finding", "Fix", "LintRule", "Position", "Sample", "Severity"]
 
 #: From harmless to serious.
 RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
@@ -85,7 +85,7 @@ class Sample(msgspec.Struct, frozen=True):
             yield name, lines
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class LintRule(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that `check` knows."""
 
     id: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hookwright.lint.programs.shell import parse
+from hookwright.lint.programs.shell.reader import parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node

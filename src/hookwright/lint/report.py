@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.checks import CHECKS
 from hookwright.lint.model import RANK, Finding
 from hookwright.lint.subject import Subject
 from hookwright.lint.suppress import suppressed
+from hookwright.protocol.diagnostics import Severity
 
 
-class Selection(msgspec.Struct, frozen=True):
+class RuleSelection(msgspec.Struct, frozen=True):
     """Which rules are wanted: prefixes such as `HK4`, and how serious a finding must be."""
 
     select: tuple[str, ...] = ()
@@ -29,11 +29,11 @@ class Selection(msgspec.Struct, frozen=True):
         return chosen > left_out if left_out >= 0 else RANK[found.severity] >= RANK[self.least]
 
 
-def lint(subject: Subject, selection: Selection | None = None, more: Iterable[Finding] = ()) -> list[Finding]:
+def lint(subject: Subject, selection: RuleSelection | None = None, more: Iterable[Finding] = ()) -> list[Finding]:
     """Run all checks; `more` are findings of a run."""
     found = [item for check in CHECKS for item in check(subject)]
     kept = suppressed(_once([*found, *more]), subject)
-    wanted = selection if selection is not None else Selection()
+    wanted = selection if selection is not None else RuleSelection()
     chosen = [item for item in kept if wanted.wants(item)]
     return sorted(chosen, key=lambda item: (item.at.path, item.at.line, item.at.column, item.rule))
 

@@ -12,22 +12,22 @@ import msgspec
 from msgspec.structs import replace
 
 from hookwright.config.trust import TrustPolicy
-from hookwright.events import CATALOGUE, Event, Plain
-from hookwright.executors import _process
 from hookwright.executors.command import CommandExecutor
-from hookwright.executors.job import Job
-from hookwright.handlers import CommandHandler, Handler, HttpHandler, MatcherGroup
 from hookwright.hookset import HookSet
-from hookwright.host import Host
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding
 from hookwright.lint.scratch import Scratch, scratch_copy
-from hookwright.lint.subject import Hook, Subject
-from hookwright.outcome import Outcome, Run
-from hookwright.replies import Exited, Failed
-from hookwright.samples import sample, sample_fields, tool_names
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.processes import process as _process
+from hookwright.protocol.events import CATALOGUE, Event, Plain
+from hookwright.protocol.handlers import CommandHandler, Handler, HttpHandler, MatcherGroup
+from hookwright.protocol.host import Host
+from hookwright.protocol.job import Job
+from hookwright.protocol.outcome import Outcome, Run
+from hookwright.protocol.replies import Exited, Failed
+from hookwright.protocol.samples import sample, sample_fields, tool_names
+from hookwright.protocol.wire import Output, PlainText, UnusableOutput, encode_event, read_stdout
 from hookwright.session import HookSession, open_session
-from hookwright.wire import Output, PlainText, Unusable, encode_event, read_stdout
 from hookwright.wiring import Places
 
 #: Context from here on is close to the limit, and above it the model gets a preview.
@@ -47,7 +47,7 @@ Tell = Callable[[str], None]
 class Tried(msgspec.Struct, frozen=True):
     """One hook, one sample, and what came of it."""
 
-    hook: Hook
+    hook: CheckedHook
     event: Event
     outcome: Outcome
 
@@ -57,7 +57,7 @@ class Tried(msgspec.Struct, frozen=True):
         return self.outcome.runs[0] if self.outcome.runs else None
 
 
-async def run_hooks(subject: Subject, trusted: Callable[[Hook], bool], tell: Tell) -> list[Finding]:
+async def run_hooks(subject: Subject, trusted: Callable[[CheckedHook], bool], tell: Tell) -> list[Finding]:
     """Fire samples at every trusted hook of the project and look at what they do."""
     chosen = [hook for hook in subject.hooks if _can_run(hook)]
     found: list[Finding] = []
@@ -65,14 +65,14 @@ async def run_hooks(subject: Subject, trusted: Callable[[Hook], bool], tell: Tel
         own = [hook for hook in chosen if hook.reach.project_dir == project]
         held = [hook for hook in own if not trusted(hook)]
         if held:
-            tell(f"{len(held)} hooks of {project} are not trusted and not run: hookwright trust, or --trust for this call")
+            tell(f"{len(held)} hooks of {project} are not trusted and were not run: hookwright trust, or --trust")
         ready = [hook for hook in own if hook not in held]
         if ready:
             found += await _run_project(project, ready, subject, tell)
     return found
 
 
-def _can_run(hook: Hook) -> bool:
+def _can_run(hook: CheckedHook) -> bool:
     """Tell whether a hook can be tried: a command in the foreground, or an endpoint on this machine."""
     handler = hook.handler
     if isinstance(handler, CommandHandler):
@@ -80,7 +80,7 @@ def _can_run(hook: Hook) -> bool:
     return isinstance(handler, HttpHandler) and bool(_LOOPBACK.match(handler.url))
 
 
-async def _run_project(project: str, hooks: list[Hook], subject: Subject, tell: Tell) -> list[Finding]:
+async def _run_project(project: str, hooks: list[CheckedHook], subject: Subject, tell: Tell) -> list[Finding]:
     found: list[Finding] = []
     with scratch_copy(project, subject.options.env) as scratch:
         places = Places(project=scratch.project, env=scratch.env, trust=TrustPolicy.EVERYTHING)
@@ -95,7 +95,7 @@ async def _run_project(project: str, hooks: list[Hook], subject: Subject, tell: 
     return found
 
 
-def samples_of(hook: Hook, scratch: Scratch) -> Iterator[Event]:
+def samples_of(hook: CheckedHook, scratch: Scratch) -> Iterator[Event]:
     """Make an ordinary event that the hook would run for: a tool that its matcher covers, a value of its event."""
     rules = CATALOGUE[hook.event].rules
     cwd = scratch.project
@@ -110,7 +110,7 @@ def samples_of(hook: Hook, scratch: Scratch) -> Iterator[Event]:
         yield sample(hook.event, cwd=cwd)
 
 
-async def _fire(session: HookSession, hook: Hook, event: Event) -> Outcome:
+async def _fire(session: HookSession, hook: CheckedHook, event: Event) -> Outcome:
     """Run this one hook, whatever its `if` says."""
     handler: Handler = replace(hook.handler, condition=None, timeout=min(hook.handler.timeout or _LIMIT, _LIMIT))
     session.engine.hooks = HookSet.build([MatcherGroup(hook.event, None, (handler,))])
@@ -203,7 +203,7 @@ def _shape(tried: Tried, answer: Output) -> Iterator[Finding]:
         yield _place(tried, "HK515", what, "The object of `tool_response` with its fields changed.")
 
 
-def _length(tried: Tried, answer: PlainText | Output | Unusable) -> Iterator[Finding]:
+def _length(tried: Tried, answer: PlainText | Output | UnusableOutput) -> Iterator[Finding]:
     rules = CATALOGUE[tried.hook.event].rules
     texts = []
     if isinstance(answer, Output):

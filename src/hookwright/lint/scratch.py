@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import msgspec
 
 from hookwright.errors import ConfigError
-from hookwright.samples import tool_input, tool_names
+from hookwright.protocol.samples import tool_input, tool_names
 
 #: Folders that are made from others, or too large to copy.
 _LEFT_OUT = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", "target", ".mypy_cache", ".ruff_cache"])

@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from hookwright.config.jsonfile import Broken, Fault, Path, Tree, shown_pointer
+from hookwright.config.jsonfile import Broken, JsonFault, Path, Tree, shown_pointer
 from hookwright.config.parse import Found
 from hookwright.config.scripts import Reach
 from hookwright.config.settings import Declared
-from hookwright.events import CATALOGUE, EventRules
-from hookwright.handlers import CommandHandler, Handler, MatcherGroup
 from hookwright.lint.launch import Launch, launch
 from hookwright.lint.model import Position
 from hookwright.lint.programs.ir import Place, Program
 from hookwright.lint.targets import Target
-from hookwright.matchers import Matcher, compile_matcher
-from hookwright.sources import Plugin, Scope, Source
+from hookwright.matching.matchers import Matcher, compile_matcher
+from hookwright.protocol.events import CATALOGUE, EventRules
+from hookwright.protocol.handlers import CommandHandler, Handler, MatcherGroup
+from hookwright.protocol.sources import Plugin, Scope, Source
 
 
 class Role(enum.Enum):
@@ -33,7 +33,7 @@ class Role(enum.Enum):
     COMPONENT = "skill or agent"
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the person asks for beside paths."""
 
     env: Mapping[str, str]
@@ -54,7 +54,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     reach: Reach
     declared: Declared | None = None
     #: Faults of a YAML head, which has no columns.
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[JsonFault, ...] = ()
 
     @property
     def tree(self) -> Tree | None:
@@ -108,7 +108,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return Position(self.path, line, column, shown_pointer(path))
 
 
-class Hook(msgspec.Struct, frozen=True, eq=False, dict=True):
+class CheckedHook(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One handler where it is declared."""
 
     document: Document
@@ -117,7 +117,7 @@ class Hook(msgspec.Struct, frozen=True, eq=False, dict=True):
     group_at: Path
     at: Path
     entry: Mapping[str, Any]
-    options: Options
+    options: CheckOptions
 
     @property
     def event(self) -> str:
@@ -181,8 +181,8 @@ class Subject(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Everything that one call of `check` looks at."""
 
     documents: tuple[Document, ...]
-    hooks: tuple[Hook, ...]
-    options: Options
+    hooks: tuple[CheckedHook, ...]
+    options: CheckOptions
     #: Directories that were asked about as projects.
     projects: tuple[str, ...] = ()
     plugins: tuple[Plugin, ...] = ()
@@ -190,11 +190,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False, dict=True):
     changed: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @cached_property
-    def commands(self) -> tuple[Hook, ...]:
+    def commands(self) -> tuple[CheckedHook, ...]:
         """List the hooks that run commands."""
         return tuple(hook for hook in self.hooks if hook.command is not None)
 
-    def programs(self) -> Iterable[tuple[Hook, Program]]:
+    def programs(self) -> Iterable[tuple[CheckedHook, Program]]:
         """List every program with the hook that runs it."""
         return ((hook, program) for hook in self.commands for program in hook.programs)
 

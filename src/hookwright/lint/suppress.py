@@ -4,7 +4,7 @@ In scripts and YAML heads, on the line of the finding or alone on the line above
 
     exit 1  # hookwright: ignore HK401 -- the wrapper turns 1 into 2
 
-For JSON files, which have no comments, `.claude/hookwright.json` (in a plugin `.claude-plugin/hookwright.json`), a file that
+For JSON files, which have no comments, `.claude/hookwright.json` (in a plugin `.claude-plugin/hookwright.json`), which
 Claude Code never reads:
 
     {"ignore": [{"id": "HK213", "path": ".claude/settings.json", "pointer": "hooks.PreToolUse[0]", "reason": "…"}]}

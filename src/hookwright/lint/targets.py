@@ -49,7 +49,7 @@ EVENTS_TOLERATED: Version = (2, 1, 101)
 COMMA_LISTS: Version = (2, 1, 191)
 
 
-class Host(msgspec.Struct, frozen=True):
+class TargetHost(msgspec.Struct, frozen=True):
     """Another agent, as far as it differs from Claude Code."""
 
     name: str
@@ -74,17 +74,17 @@ _CORE = ("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostTo
 _SUBAGENTS = ("SubagentStart", "SubagentStop")
 _COMMON_IGNORED = frozenset({"if", "once", "args", "asyncRewake", "onFailure"})
 
-HOSTS: Mapping[str, Host] = {
+HOSTS: Mapping[str, TargetHost] = {
     host.name: host
     for host in (
-        Host(
+        TargetHost(
             "codex",
             _same(*_CORE, *_SUBAGENTS, "PermissionRequest", "PreCompact", "PostCompact"),
             {"Bash": "exec_command", "Edit": "apply_patch", "Write": "apply_patch"},
             frozenset({"command", "mcp_tool"}),
             _COMMON_IGNORED,
         ),
-        Host(
+        TargetHost(
             "gemini",
             {
                 **_same("SessionStart", "SessionEnd", "Notification"),
@@ -108,7 +108,7 @@ HOSTS: Mapping[str, Host] = {
             _COMMON_IGNORED | {"async"},
             milliseconds=True,
         ),
-        Host(
+        TargetHost(
             "qwen",
             _same(
                 *_CORE,
@@ -130,7 +130,7 @@ HOSTS: Mapping[str, Host] = {
             _COMMON_IGNORED,
             milliseconds=True,
         ),
-        Host(
+        TargetHost(
             "cursor",
             {
                 "SessionStart": "sessionStart",
@@ -146,7 +146,7 @@ HOSTS: Mapping[str, Host] = {
             frozenset({"command", "prompt"}),
             _COMMON_IGNORED | {"async"},
         ),
-        Host(
+        TargetHost(
             "copilot",
             {
                 "SessionStart": "sessionStart",
@@ -163,7 +163,7 @@ HOSTS: Mapping[str, Host] = {
             frozenset({"command", "http"}),
             _COMMON_IGNORED | {"async"},
         ),
-        Host(
+        TargetHost(
             "openhands",
             _same(*_CORE),
             {"Bash": "terminal", "Edit": "file_editor", "Write": "file_editor", "Read": "file_editor"},
@@ -179,14 +179,14 @@ class Target(msgspec.Struct, frozen=True):
     """What a file is meant for."""
 
     version: Version | None = None
-    hosts: tuple[Host, ...] = ()
+    hosts: tuple[TargetHost, ...] = ()
     windows: bool = False
 
 
 def read_target(words: str) -> Target:
     """Read `2.1.200`, `codex`, `windows`, or several of them with commas."""
     version: Version | None = None
-    hosts: list[Host] = []
+    hosts: list[TargetHost] = []
     windows = False
     for word in filter(None, (part.strip().lower() for part in words.split(","))):
         if re.fullmatch(r"\d+\.\d+(\.\d+)?", word):

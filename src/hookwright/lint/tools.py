@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hookwright.matchers import Matcher
+from hookwright.matching.matchers import Matcher
 
 #: Input fields of the tools that hooks usually look at; required ones first.
 INPUTS: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from hookwright.config import Changed, Loaded, Trusted, TrustStore, load_hooks
 from hookwright.config.locations import Surroundings, state_dir
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import TrustError
-from hookwright.lint.subject import Hook
+from hookwright.lint.subject import CheckedHook
 
 
 def _key(path: str, pointer: str, cwd: str) -> str:
@@ -41,7 +41,7 @@ def changed_since(projects: Iterable[str], around: Surroundings) -> dict[str, st
     return found
 
 
-def is_trusted(projects: Iterable[str], around: Surroundings) -> Callable[[Hook], bool]:
+def is_trusted(projects: Iterable[str], around: Surroundings) -> Callable[[CheckedHook], bool]:
     """Make the test whether a hook may be run: it is the user's own, or the user trusted it as it is."""
     accepted: set[str] = set()
     for project in projects:
@@ -50,7 +50,7 @@ def is_trusted(projects: Iterable[str], around: Surroundings) -> Callable[[Hook]
             if isinstance(state, Trusted):
                 accepted.add(_key(item.source.path, item.source.pointer, around.cwd))
 
-    def test(hook: Hook) -> bool:
+    def test(hook: CheckedHook) -> bool:
         if not hook.document.origin.from_project and hook.document.scope.value != "plugin":
             return True
         return _key(hook.document.path, hook.place().pointer, around.cwd) in accepted

@@ -1,4 +1,4 @@
-"""Clients for `hookwright.model.Model`: the Messages API, chat completions, and a scripted model."""
+"""Clients for `hookwright.models.types.Model`: the Messages API, chat completions, and a scripted model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hookwright.errors import HookwrightError
 
 if TYPE_CHECKING:
-    from hookwright.model import Model
+    from hookwright.models.types import Model
 
 
 def from_environment(env: Mapping[str, str], *, script: str | Path | None = None) -> Model:

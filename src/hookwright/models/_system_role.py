@@ -6,7 +6,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
-from hookwright.model import Message
+from hookwright.models.types import Message
 
 
 class SystemRole(enum.Enum):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hookwright.errors import MissingExtra, ModelError
-from hookwright.model import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
 from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
 from hookwright.models._system_role import SystemRole, place_system_messages
-from hookwright.target import canonical_model
+from hookwright.models.types import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
+from hookwright.protocol.matched import canonical_model
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hookwright.errors import MissingExtra, ModelError
-from hookwright.model import (
+from hookwright.models._limits import api_timeout
+from hookwright.models._per_loop import PerLoop
+from hookwright.models._system_role import SystemRole, blocks, place_system_messages, plain_text
+from hookwright.models.types import (
     ApiError,
     Block,
     Delta,
@@ -19,14 +22,11 @@ from hookwright.model import (
     Request,
     Response,
     TextDelta,
-    Tool,
+    ToolDefinition,
     ToolUseDelta,
     Usage,
     error_kind,
 )
-from hookwright.models._limits import api_timeout
-from hookwright.models._per_loop import PerLoop
-from hookwright.models._system_role import SystemRole, blocks, place_system_messages, plain_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -66,7 +66,7 @@ def _system(text: str) -> list[dict[str, Any]]:
     return [{"role": "system", "content": text}] if text else []
 
 
-def _function(tool: Tool) -> dict[str, Any]:
+def _function(tool: ToolDefinition) -> dict[str, Any]:
     spec = {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
     return {"type": "function", "function": spec}
 

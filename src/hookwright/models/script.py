@@ -28,17 +28,17 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import ConfigError, MissingExtra
-from hookwright.jsontext import parse_json
-from hookwright.wire import did_you_mean
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.wire import did_you_mean
 
 
-class Text(msgspec.Struct, frozen=True):
+class ScriptedText(msgspec.Struct, frozen=True):
     """The model says something."""
 
     text: str
 
 
-class Call(msgspec.Struct, frozen=True):
+class ScriptedCall(msgspec.Struct, frozen=True):
     """The model calls a tool."""
 
     tool: str
@@ -46,7 +46,7 @@ class Call(msgspec.Struct, frozen=True):
     id: str | None = None
 
 
-class Fault(msgspec.Struct, frozen=True):
+class ScriptedError(msgspec.Struct, frozen=True):
     """The API fails."""
 
     status: int
@@ -54,13 +54,13 @@ class Fault(msgspec.Struct, frozen=True):
     message: str
 
 
-class Turn(msgspec.Struct, frozen=True):
+class ScriptedTurn(msgspec.Struct, frozen=True):
     """One answer."""
 
-    blocks: tuple[Text | Call, ...] = ()
+    blocks: tuple[ScriptedText | ScriptedCall, ...] = ()
     when: re.Pattern[str] | None = None
     delay: float = 0.0
-    fault: Fault | None = None
+    fault: ScriptedError | None = None
     usage_in: int | None = None
 
 
@@ -68,7 +68,7 @@ class Route(msgspec.Struct, frozen=True):
     """The answers to one kind of request; the main conversation is a route without a pattern."""
 
     name: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ScriptedTurn, ...]
     match: re.Pattern[str] | None = None
     on: str = "any"
     tools: bool | None = None
@@ -128,7 +128,7 @@ def parse_script(value: Any, place: str = "script") -> Script:
     """Read a script from plain values, or raise ConfigError that names the place in it."""
     if isinstance(value, list):
         value = {"turns": value}
-    reader = _Reader(place)
+    reader = _ScriptReader(place)
     reader.keys(value, "", _SCRIPT_KEYS)
     routes = value.get("routes", [])
     if not isinstance(routes, list):
@@ -142,7 +142,7 @@ def parse_script(value: Any, place: str = "script") -> Script:
     )
 
 
-class _Reader:
+class _ScriptReader:
     """Reads the parts of one script and knows its name."""
 
     def __init__(self, place: str) -> None:
@@ -198,21 +198,21 @@ class _Reader:
             self.truth(value, "repeat", f"{where}."),
         )
 
-    def turns(self, value: Any, where: str) -> tuple[Turn, ...]:
+    def turns(self, value: Any, where: str) -> tuple[ScriptedTurn, ...]:
         if not isinstance(value, list):
             raise self.wrong(where, "a list of turns", value)
         return tuple(self.turn(turn, f"{where}[{i}]") for i, turn in enumerate(value))
 
-    def turn(self, value: Any, where: str) -> Turn:
+    def turn(self, value: Any, where: str) -> ScriptedTurn:
         if not isinstance(value, list) or not value:
             raise self.wrong(where, "a list of blocks", value)
-        said: list[Text | Call] = []
+        said: list[ScriptedText | ScriptedCall] = []
         options: dict[str, Any] = {}
         for i, block in enumerate(value):
             self.block(block, f"{where}[{i}]", said, options)
-        return Turn(tuple(said), **options)
+        return ScriptedTurn(tuple(said), **options)
 
-    def block(self, block: Any, where: str, said: list[Text | Call], options: dict[str, Any]) -> None:
+    def block(self, block: Any, where: str, said: list[ScriptedText | ScriptedCall], options: dict[str, Any]) -> None:
         kinds = [key for key in _BLOCK_KEYS if isinstance(block, dict) and key in block]
         if len(kinds) != 1:
             raise self.wrong(where, f"a block with one of {', '.join(_BLOCK_KEYS)}", block)
@@ -220,7 +220,7 @@ class _Reader:
         self.keys(block, where, (kind, *_COMPANIONS.get(kind, ())))
         value = block[kind]
         if kind == "text":
-            said.append(Text(self.text(value, f"{where}.text")))
+            said.append(ScriptedText(self.text(value, f"{where}.text")))
         elif kind == "tool":
             said.append(self.call(block, where))
         elif kind == "when":
@@ -232,16 +232,16 @@ class _Reader:
         else:
             options["usage_in"] = int(self.number(value, f"{where}.usage_in"))
 
-    def call(self, block: Mapping[str, Any], where: str) -> Call:
+    def call(self, block: Mapping[str, Any], where: str) -> ScriptedCall:
         arguments = block.get("input", {})
         if not isinstance(arguments, dict):
             raise self.wrong(f"{where}.input", "an object", arguments)
         id_ = self.text(block["id"], f"{where}.id") if "id" in block else None
-        return Call(self.text(block["tool"], f"{where}.tool"), arguments, id_)
+        return ScriptedCall(self.text(block["tool"], f"{where}.tool"), arguments, id_)
 
-    def fault(self, block: Mapping[str, Any], where: str) -> Fault:
+    def fault(self, block: Mapping[str, Any], where: str) -> ScriptedError:
         status = block["error"]
         if isinstance(status, bool) or not isinstance(status, int) or not 400 <= status < 600:
             raise self.wrong(f"{where}.error", "an HTTP status from 400 to 599", status)
         code = self.text(block.get("etype", "invalid_request_error"), f"{where}.etype")
-        return Fault(status, code, self.text(block.get("message", "scripted error"), f"{where}.message"))
+        return ScriptedError(status, code, self.text(block.get("message", "scripted error"), f"{where}.message"))

@@ -6,12 +6,23 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from hookwright.model import ApiError, Block, Delta, Message, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
 from hookwright.models._system_role import blocks
-from hookwright.models.script import Call, Route, Script, Text, Turn
-from hookwright.wire import encode
+from hookwright.models.script import Route, Script, ScriptedCall, ScriptedText, ScriptedTurn
+from hookwright.models.types import (
+    ApiError,
+    Block,
+    Delta,
+    Message,
+    Request,
+    Response,
+    TextDelta,
+    ToolUseDelta,
+    Usage,
+    error_kind,
+)
+from hookwright.protocol.wire import encode
 
-_DONE = Turn((Text("Done."),))
+_DONE = ScriptedTurn((ScriptedText("Done."),))
 
 NO_MODEL = (
     "No model is configured, so this is a script that says only this. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to "
@@ -56,7 +67,7 @@ class ScriptedModel:
     async def close(self) -> None:
         """There is nothing to let go of."""
 
-    def _turn(self, request: Request) -> Turn:
+    def _turn(self, request: Request) -> ScriptedTurn:
         """Find the route of a request and its next turn whose `when` holds."""
         route = self._route(request)
         new = _new_text(request.messages)
@@ -82,11 +93,11 @@ class ScriptedModel:
             )
         return self._script.main
 
-    def _response(self, turn: Turn, request: Request) -> Response:
+    def _response(self, turn: ScriptedTurn, request: Request) -> Response:
         content = tuple(self._block(block) for block in turn.blocks)
         self._answers += 1
         read = len(request.system) + len(encode([list(request.messages), [tool.name for tool in request.tools]]))
-        calls = any(isinstance(block, Call) for block in turn.blocks)
+        calls = any(isinstance(block, ScriptedCall) for block in turn.blocks)
         return Response(
             content=content,
             stop_reason="tool_use" if calls else "end_turn",
@@ -96,8 +107,8 @@ class ScriptedModel:
             usage=Usage(turn.usage_in if turn.usage_in is not None else read // 4, len(encode(content)) // 4),
         )
 
-    def _block(self, block: Text | Call) -> Block:
-        if isinstance(block, Text):
+    def _block(self, block: ScriptedText | ScriptedCall) -> Block:
+        if isinstance(block, ScriptedText):
             return {"type": "text", "text": block.text}
         self._calls += 1
         id_ = block.id if block.id is not None else f"toolu_S{self._calls:03d}"
@@ -106,13 +117,13 @@ class ScriptedModel:
 
 def unconfigured() -> ScriptedModel:
     """Give the model that says which settings are missing."""
-    turns = (Turn((Text(NO_MODEL),)),)
+    turns = (ScriptedTurn((ScriptedText(NO_MODEL),)),)
     return ScriptedModel(
         Script(Route("main", turns, repeat=True), place="no model is configured, and the built-in script")
     )
 
 
-def _holds(turn: Turn, new: str) -> bool:
+def _holds(turn: ScriptedTurn, new: str) -> bool:
     return turn.when is None or turn.when.search(new) is not None
 
 

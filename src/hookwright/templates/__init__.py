@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import ConfigError
-from hookwright.wire import did_you_mean
+from hookwright.protocol.wire import did_you_mean
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "hooks")
 
 
-class Language(enum.Enum):
+class TemplateLanguage(enum.Enum):
     """What a hook is written in."""
 
     BASH = "bash"
@@ -25,7 +25,7 @@ class Language(enum.Enum):
     @property
     def ending(self) -> str:
         """Give the ending of a script's name."""
-        return ".sh" if self is Language.BASH else ".py"
+        return ".sh" if self is TemplateLanguage.BASH else ".py"
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     #: Event → groups; `{script}` in a command stands for the script.
     settings: Mapping[str, Sequence[Mapping[str, Any]]]
-    scripts: Mapping[Language, str]
+    scripts: Mapping[TemplateLanguage, str]
     cases: str
     #: Further files of the project that come with it, by their paths.
     files: Mapping[str, str]
@@ -61,7 +61,7 @@ def load_template(name: str) -> Template:
     about = json.loads(_text(name, "template.json"))
     scripts = {
         language: _text(name, name + language.ending)
-        for language in Language
+        for language in TemplateLanguage
         if os.path.exists(os.path.join(_FOLDER, name, name + language.ending))
     }
     return Template(

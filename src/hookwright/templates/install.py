@@ -12,16 +12,16 @@ import msgspec
 from hookwright.agent.permissions.keep import ensure_ignored
 from hookwright.config.locations import Locations
 from hookwright.errors import ConfigError
-from hookwright.replacing import locked, replace_file
-from hookwright.sources import Scope
-from hookwright.templates import Language, Template
+from hookwright.protocol.sources import Scope
+from hookwright.storage import locked, replace_file
+from hookwright.templates import Template, TemplateLanguage
 from hookwright.templates.settingsfile import Group, with_hooks
 
 #: Rules that keep an agent from editing the guards of its own project.
 PROTECTION = ("Edit(/.claude/hooks/**)", "Edit(/.claude/settings*.json)")
 
 
-class Target(msgspec.Struct, frozen=True):
+class InstallTarget(msgspec.Struct, frozen=True):
     """Where the parts of a hook go for one scope."""
 
     #: The folder with `.claude`, or the user's configuration folder itself.
@@ -32,27 +32,27 @@ class Target(msgspec.Struct, frozen=True):
     named: str
 
 
-class Done(msgspec.Struct, frozen=True):
+class Installed(msgspec.Struct, frozen=True):
     """One thing that was done, or was there already."""
 
     path: str
     what: str
 
 
-def target(scope: Scope, where: Locations) -> Target:
+def target(scope: Scope, where: Locations) -> InstallTarget:
     """Tell where a hook of this scope goes."""
     if scope is Scope.USER:
         hooks = os.path.join(where.config_dir, "hooks")
         usual = os.path.join(where.home, ".claude")
         named = '"$HOME"/.claude/hooks' if where.config_dir == usual else shlex.quote(hooks)
-        return Target(where.config_dir, os.path.join(where.config_dir, "settings.json"), hooks, named)
+        return InstallTarget(where.config_dir, os.path.join(where.config_dir, "settings.json"), hooks, named)
     folder = os.path.join(where.project_dir, ".claude")
     name = "settings.local.json" if scope is Scope.LOCAL else "settings.json"
     named = '"$CLAUDE_PROJECT_DIR"/.claude/hooks'
-    return Target(where.project_dir, os.path.join(folder, name), os.path.join(folder, "hooks"), named)
+    return InstallTarget(where.project_dir, os.path.join(folder, name), os.path.join(folder, "hooks"), named)
 
 
-def install(template: Template, language: Language, scope: Scope, where: Locations) -> list[Done]:
+def install(template: Template, language: TemplateLanguage, scope: Scope, where: Locations) -> list[Installed]:
     """Write everything, or raise ConfigError before anything is written."""
     place = target(scope, where)
     script = os.path.join(place.hooks, template.name + language.ending)
@@ -73,7 +73,7 @@ def install(template: Template, language: Language, scope: Scope, where: Locatio
     done.append(_add(place.settings, groups, deny))
     if scope is Scope.LOCAL:
         ensure_ignored(place.settings)
-        done.append(Done(place.settings, "is ignored by git"))
+        done.append(Installed(place.settings, "is ignored by git"))
     return done
 
 
@@ -102,18 +102,18 @@ def _check(files: Mapping[str, str]) -> None:
             raise ConfigError(f"{path} exists already and is not overwritten. Move it away, or take another template.")
 
 
-def _write(path: str, text: str) -> Done:
+def _write(path: str, text: str) -> Installed:
     if os.path.exists(path):
-        return Done(path, "was there already")
+        return Installed(path, "was there already")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mode = 0o755 if text.startswith("#!") else 0o644
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
-    return Done(path, "written")
+    return Installed(path, "written")
 
 
-def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) -> Done:
+def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) -> Installed:
     """Change the settings file in one step, under a lock that other writers of it take too."""
     real = os.path.realpath(path)
     os.makedirs(os.path.dirname(real), exist_ok=True)
@@ -121,7 +121,7 @@ def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) 
         before = _read(real)
         after = with_hooks(before or "", groups, deny)
         if before == after:
-            return Done(path, "has the entry already")
+            return Installed(path, "has the entry already")
         replace_file(real, after.encode())
     rules = "; rules keep the agent from editing hooks and settings" if deny else ""
-    return Done(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)
+    return Installed(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable
 
-from hookwright.sources import Source
+from hookwright.protocol.sources import Source
 
 
 def domain(source: Source) -> Hashable:

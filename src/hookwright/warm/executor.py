@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from hookwright.executors._process import Command
 from hookwright.executors.command import CommandExecutor
-from hookwright.executors.job import Job
-from hookwright.handlers import CommandHandler
-from hookwright.replies import Exited, Failed, Failure, Reply
+from hookwright.processes.process import Command
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.job import Job
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply
 from hookwright.warm.plan import Unusual
-from hookwright.warm.pool import Fork
+from hookwright.warm.pool import WarmFork
 from hookwright.warm.workers import Workers
 
 
@@ -46,7 +46,7 @@ class WorkerExecutor:
     async def _warm(self, job: Job, handler: CommandHandler, command: Command) -> Reply:
         commands = self._commands
         fork = await self._interpreters.take(handler, command)
-        if isinstance(fork, Fork):
+        if isinstance(fork, WarmFork):
             return await commands.follow(job, commands.start(command, job.timeout, fork.start))
         reply = await commands.follow(job, commands.start(command, job.timeout))
         if fork is None:

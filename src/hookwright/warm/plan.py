@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.executors._spawn import Command
-from hookwright.handlers import CommandHandler
+from hookwright.processes.spawn import Command
+from hookwright.protocol.handlers import CommandHandler
 from hookwright.warm.words import split
 
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
@@ -19,7 +19,7 @@ _OPTIONS = frozenset({"-u", "-B"})
 _SHEBANG = re.compile(rb"#![ \t]*(?:(?:/usr)?/bin/env[ \t]+(?P<name>[^\s/]+)|(?P<path>/[^\s]+))[ \t]*\n")
 
 
-class Plan(msgspec.Struct, frozen=True):
+class WarmPlan(msgspec.Struct, frozen=True):
     """A Python hook that an interpreter can be held ready for."""
 
     #: The interpreter as the command names it, and the file it is.
@@ -41,7 +41,7 @@ class Unusual(msgspec.Struct, frozen=True):
     reason: str
 
 
-def plan(handler: CommandHandler, command: Command) -> Plan | Unusual:
+def plan(handler: CommandHandler, command: Command) -> WarmPlan | Unusual:
     """Say how a command would be held ready, or why it cannot be."""
     words = _words(handler, command)
     if isinstance(words, Unusual):
@@ -62,7 +62,7 @@ def plan(handler: CommandHandler, command: Command) -> Plan | Unusual:
     if "\n" in script or any("\n" in value for name, value in command.env.items() if name == "PYTHONPATH"):
         return Unusual("a path has a line break")
     local = not os.path.isabs(script) or _relative(command.env.get("PYTHONPATH", ""))
-    return Plan(lead[0], program, lead, script, local, handler.args is None)
+    return WarmPlan(lead[0], program, lead, script, local, handler.args is None)
 
 
 def _words(handler: CommandHandler, command: Command) -> tuple[str, ...] | Unusual:

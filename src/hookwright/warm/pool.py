@@ -8,13 +8,13 @@ from collections.abc import Hashable
 
 import msgspec
 
-from hookwright.executors._exits import ExitWatch
-from hookwright.executors._pipes import STDERR, STDIN, STDOUT, Pipes
-from hookwright.executors._process import Command, Exit, ExitCode, Limits, NotStarted, Process, run, start
-from hookwright.handlers import CommandHandler
-from hookwright.sources import Source
+from hookwright.processes.exits import ExitWatch
+from hookwright.processes.pipes import STDERR, STDIN, STDOUT, Pipes
+from hookwright.processes.process import Command, Exit, ExitCode, Limits, NotStarted, Process, run, start
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.sources import Source
 from hookwright.warm.domains import domain
-from hookwright.warm.plan import Plan, Unusual, plan
+from hookwright.warm.plan import Unusual, WarmPlan, plan
 from hookwright.warm.zygote import PATIENCE, Spare, Zygote, stamp_of, with_start
 
 #: Interpreters that are held at once; the one that was used least recently makes room.
@@ -34,7 +34,7 @@ class Forked(Process):
         return self._zygote.watch(self.pid, self._on_exit)
 
 
-class Fork(msgspec.Struct, frozen=True):
+class WarmFork(msgspec.Struct, frozen=True):
     """A fork that waits for its event."""
 
     zygote: Zygote
@@ -56,7 +56,7 @@ class Fork(msgspec.Struct, frozen=True):
         return process
 
 
-class _Place(msgspec.Struct, eq=False):
+class _PoolPlace(msgspec.Struct, eq=False):
     """What is known about one command."""
 
     zygote: Zygote | None = None
@@ -70,13 +70,13 @@ class Interpreters:
     """Answers "is there a fork for this command?" and keeps the interpreters behind it."""
 
     def __init__(self) -> None:
-        self._places: dict[Hashable, _Place] = {}
+        self._places: dict[Hashable, _PoolPlace] = {}
         self._probed: dict[Hashable, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         #: Interpreters that take no event and may still have some.
         self._leaving: set[Zygote] = set()
 
-    async def take(self, handler: CommandHandler, command: Command) -> Fork | Unusual | None:
+    async def take(self, handler: CommandHandler, command: Command) -> WarmFork | Unusual | None:
         """Find a fork for an event; None when none is ready yet, Unusual when there will never be one."""
         planned = plan(handler, command)
         if isinstance(planned, Unusual):
@@ -93,7 +93,7 @@ class Interpreters:
         if spare is None:
             return None
         place.served += 1
-        return Fork(zygote, spare)
+        return WarmFork(zygote, spare)
 
     def prepare(self, handler: CommandHandler, command: Command) -> None:
         """Have an interpreter ready for the next event of this command."""
@@ -133,13 +133,13 @@ class Interpreters:
             if zygote is not None:
                 await zygote.aclose()
 
-    def _place(self, source: Source, planned: Plan, command: Command) -> _Place:
+    def _place(self, source: Source, planned: WarmPlan, command: Command) -> _PoolPlace:
         key = (domain(source), planned.argv, planned.shell, command.cwd if planned.local else None)
-        place = self._places.pop(key, None) or _Place()
+        place = self._places.pop(key, None) or _PoolPlace()
         self._places[key] = place  # the last one is the one used last
         return place
 
-    async def _prepare(self, place: _Place, planned: Plan, command: Command) -> None:
+    async def _prepare(self, place: _PoolPlace, planned: WarmPlan, command: Command) -> None:
         place.starts += 1
         try:
             if place.starts > _TRIES and place.starts > place.served:
@@ -152,7 +152,7 @@ class Interpreters:
             place.preparing = False
         self._make_room()
 
-    async def _obeys(self, planned: Plan, command: Command) -> bool:
+    async def _obeys(self, planned: WarmPlan, command: Command) -> bool:
         """Ask an interpreter once, without a script, whether it looks at our start at all."""
         key = stamp_of(planned.program)
         if key not in self._probed:
@@ -176,7 +176,7 @@ class Interpreters:
         zygote.retire()
 
 
-async def _begin(planned: Plan, command: Command) -> tuple[Zygote | None, Unusual | None]:
+async def _begin(planned: WarmPlan, command: Command) -> tuple[Zygote | None, Unusual | None]:
     try:
         zygote = Zygote(planned, command)
     except OSError as error:

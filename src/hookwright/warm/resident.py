@@ -17,10 +17,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.executors._exits import ExitCode, Signalled, Status, watch_exit
-from hookwright.executors._group import Group
-from hookwright.executors._spawn import Command, spawn
-from hookwright.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.processes.exits import ExitCode, Signalled, Status, watch_exit
+from hookwright.processes.group import Group
+from hookwright.processes.spawn import Command, spawn
+from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.warm.plan import Unusual
 from hookwright.warm.zygote import Stamp, stamp_of, varies
 
@@ -48,7 +48,7 @@ class Greeting(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
 
 
-class Answer(msgspec.Struct, frozen=True):
+class WorkerAnswer(msgspec.Struct, frozen=True):
     """The line that answers one event: what a process would have printed, and its exit status."""
 
     id: int
@@ -58,7 +58,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 _greeting = msgspec.json.Decoder(Greeting)
-_answer = msgspec.json.Decoder(Answer)
+_answer = msgspec.json.Decoder(WorkerAnswer)
 
 
 class Resident:

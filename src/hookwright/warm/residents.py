@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from hookwright.executors._spawn import Command, explain
-from hookwright.handlers import CommandHandler
-from hookwright.replies import Failed, Failure, Reply, TimedOut
+from hookwright.processes.spawn import Command, explain
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.replies import Failed, Failure, Reply, TimedOut
 from hookwright.warm.domains import domain
 from hookwright.warm.plan import Unusual
 from hookwright.warm.resident import Resident

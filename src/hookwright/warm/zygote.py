@@ -23,9 +23,9 @@ from typing import Any
 
 import msgspec
 
-from hookwright.executors._exits import ExitCode, ExitWatch, Signalled, Status, Unknown, watch_exit
-from hookwright.executors._spawn import Command, spawn
-from hookwright.warm.plan import Plan, Unusual
+from hookwright.processes.exits import ExitCode, ExitWatch, Signalled, Status, Unknown, watch_exit
+from hookwright.processes.spawn import Command, spawn
+from hookwright.warm.plan import Unusual, WarmPlan
 from hookwright.warm.stdlib import PRELOADED
 
 START = os.path.join(os.path.dirname(__file__), "start")
@@ -63,7 +63,7 @@ class Facts(msgspec.Struct, frozen=True):
 class Zygote:
     """One interpreter that is held ready, and its forks."""
 
-    def __init__(self, plan: Plan, command: Command) -> None:
+    def __init__(self, plan: WarmPlan, command: Command) -> None:
         self.plan = plan
         self.command = command
         self._loop = asyncio.get_running_loop()
@@ -313,7 +313,7 @@ def with_start(command: Command, kind: str, subject: str, *more: str) -> dict[st
     return {**command.env, "PYTHONPATH": path, "HOOKWRIGHT_WARM": order}
 
 
-def _with_order(command: Command, plan: Plan) -> Command:
+def _with_order(command: Command, plan: WarmPlan) -> Command:
     env = with_start(command, "hold", plan.script, *PRELOADED)
     mark = command.mark + _ROOM if command.mark else ""  # not the mark of any run, and room for those of the forks
     return Command(argv=command.argv, cwd=command.cwd, env=env, mark=mark)

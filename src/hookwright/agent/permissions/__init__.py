@@ -4,7 +4,7 @@
 |---|---|
 | `decide` | `decide(call, mode, rules, hook, workspace) -> Permit, Refuse, AskUser or Classify`, with its laws |
 | `call` | `Call`, what is decided about |
-| `rules` | allow, ask and deny rules with their origins, read with `hookwright.conditions` |
+| `rules` | allow, ask and deny rules with their origins, read with `hookwright.matching.conditions` |
 | `workspace` | the directories of a session, and the files in them that are sensitive |
 | `commands` | commands that only read, or only move files about |
 | `suggest` | `permission_suggestions` of a PermissionRequest |
@@ -21,33 +21,40 @@ A loop does, after the PreToolUse hooks and on the input that they may have rewr
         Classify  `await permissions.classify(call)`; a Refuse of it fires PermissionDenied
 """
 
-from hookwright.agent.permissions.call import Call
-from hookwright.agent.permissions.decide import AskUser, By, Classify, Mode, Permit, Refuse, Verdict, decide, guard
+from hookwright.agent.permissions.call import ToolCall
+from hookwright.agent.permissions.decide import AskUser, By, Classify, Mode, Permit, Refuse, Ruling, decide, guard
 from hookwright.agent.permissions.keep import SettingsFiles, ensure_ignored
 from hookwright.agent.permissions.rules import Behavior, Origin, Rules, declared_rules, split_rules, spoken_rules
-from hookwright.agent.permissions.session import Classifier, Given, Permissions
+from hookwright.agent.permissions.session import Classifier, Permissions, PermissionSetup
 from hookwright.agent.permissions.suggest import suggestions
-from hookwright.agent.permissions.updates import InvalidUpdate, State, applied, read_mode, read_update, read_updates
+from hookwright.agent.permissions.updates import (
+    InvalidUpdate,
+    RulesState,
+    applied,
+    read_mode,
+    read_update,
+    read_updates,
+)
 from hookwright.agent.permissions.workspace import Workspace
 
 __all__ = [
     "AskUser",
     "Behavior",
     "By",
-    "Call",
     "Classifier",
     "Classify",
-    "Given",
     "InvalidUpdate",
     "Mode",
     "Origin",
+    "PermissionSetup",
     "Permissions",
     "Permit",
     "Refuse",
     "Rules",
+    "RulesState",
+    "Ruling",
     "SettingsFiles",
-    "State",
-    "Verdict",
+    "ToolCall",
     "Workspace",
     "applied",
     "decide",

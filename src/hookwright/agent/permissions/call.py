@@ -10,7 +10,7 @@ import msgspec
 from hookwright.agent.tools.tool import Effect, Tool
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call with its final input, and where it would run."""
 
     tool: str
@@ -21,7 +21,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
 
     @classmethod
-    def of(cls, tool: Tool, arguments: Mapping[str, Any], cwd: str) -> Call:
+    def of(cls, tool: Tool, arguments: Mapping[str, Any], cwd: str) -> ToolCall:
         """Describe a call of one of our tools; its input is normalised."""
         named = [arguments[name] for name in tool.paths if isinstance(arguments.get(name), str)]
         path = named[0] if named else cwd if tool.paths else ""

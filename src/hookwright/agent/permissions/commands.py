@@ -10,8 +10,8 @@ import os
 import re
 
 from hookwright.agent.permissions.workspace import Workspace
-from hookwright.shell import Analysis, Redirection, SubCommand, analyse_bash
-from hookwright.shell.commands import UNKNOWN
+from hookwright.matching.shell import Analysis, Redirection, SubCommand, analyse_bash
+from hookwright.matching.shell.commands import UNKNOWN
 
 _READING = frozenset(
     ["cat", "cd", "diff", "du", "echo", "find", "grep", "head", "ls", "pwd", "stat", "tail", "wc", "which"]

@@ -6,13 +6,13 @@ import enum
 
 import msgspec
 
-from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.call import ToolCall
 from hookwright.agent.permissions.commands import only_moves_files, only_reads
-from hookwright.agent.permissions.rules import Behavior, Listed, Rules
+from hookwright.agent.permissions.rules import Behavior, ListedRule, Rules
 from hookwright.agent.permissions.suggest import Suggestion, suggestions
 from hookwright.agent.permissions.workspace import SENSITIVE, Workspace
 from hookwright.agent.tools.tool import Effect
-from hookwright.outcome import Allow, Ask, Decision, Deny
+from hookwright.protocol.outcome import Allow, Ask, Decision, Deny
 
 
 class Mode(enum.StrEnum):
@@ -61,13 +61,13 @@ class AskUser(msgspec.Struct, frozen=True):
 class Classify(msgspec.Struct, frozen=True):
     """The classifier of auto mode must say."""
 
-    call: Call
+    call: ToolCall
 
 
-Verdict = Permit | Refuse | AskUser | Classify
+Ruling = Permit | Refuse | AskUser | Classify
 
 
-def decide(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Verdict:
+def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Ruling:
     """Decide a call, by the first clause that fits.
 
     1. a deny rule refuses, whatever a hook or the mode says; a hook's deny refuses.
@@ -91,7 +91,7 @@ def decide(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Work
     return verdict
 
 
-def guard(call: Call, rules: Rules, workspace: Workspace) -> Refuse | AskUser | None:
+def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUser | None:
     """Say what deny and ask rules hold against a call; nobody's allow is above them."""
     where = workspace.where(call.cwd)
     denied = rules.guard(Behavior.DENY, call.tool, call.input, where)
@@ -107,11 +107,11 @@ def guard(call: Call, rules: Rules, workspace: Workspace) -> Refuse | AskUser | 
     return AskUser(text, By.RULE)
 
 
-def _shown(listed: Listed) -> str:
+def _shown(listed: ListedRule) -> str:
     return f"{listed.rule.text} ({listed.origin.value})"
 
 
-def _first(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Verdict:
+def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Ruling:
     held = guard(call, rules, workspace)
     if isinstance(held, Refuse):
         return held
@@ -142,13 +142,13 @@ def _first(call: Call, mode: Mode, rules: Rules, hook: Decision, workspace: Work
     return _ask(call, mode, workspace, _reason(call, workspace))
 
 
-def _ask(call: Call, mode: Mode, workspace: Workspace, reason: str) -> AskUser | Classify:
+def _ask(call: ToolCall, mode: Mode, workspace: Workspace, reason: str) -> AskUser | Classify:
     if mode is Mode.AUTO:
         return Classify(call)
     return AskUser(reason, By.MODE, suggestions(call, workspace))
 
 
-def _only_reads(call: Call, workspace: Workspace) -> bool:
+def _only_reads(call: ToolCall, workspace: Workspace) -> bool:
     match call.effect:
         case Effect.SESSION:
             return True
@@ -161,7 +161,7 @@ def _only_reads(call: Call, workspace: Workspace) -> bool:
             return False
 
 
-def _is_accepted(call: Call, mode: Mode, workspace: Workspace) -> bool:
+def _is_accepted(call: ToolCall, mode: Mode, workspace: Workspace) -> bool:
     if mode not in (Mode.ACCEPT_EDITS, Mode.AUTO):
         return False
     if call.effect is Effect.EDIT:
@@ -171,7 +171,7 @@ def _is_accepted(call: Call, mode: Mode, workspace: Workspace) -> bool:
     return moves and only_moves_files(str(command), call.cwd, workspace)
 
 
-def _reason(call: Call, workspace: Workspace) -> str:
+def _reason(call: ToolCall, workspace: Workspace) -> str:
     match call.effect:
         case Effect.READ:
             return f"{call.path} is outside of the working directories; reading it requires approval."

@@ -21,8 +21,8 @@ from hookwright.agent.permissions.updates import (
     SetMode,
     Update,
 )
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.replacing import locked, replace_file
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.storage import locked, replace_file
 
 Settings = dict[str, Any]
 

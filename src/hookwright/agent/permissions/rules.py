@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from hookwright.conditions import InvalidRule, Match, Reading, Rule, Undecided, Where, allowed_by, parse_rule
-from hookwright.config.settings import Permissions as Declared
-from hookwright.diagnostics import Diagnostic
-from hookwright.sources import Scope, Source
+from hookwright.config.settings import PermissionSettings as Declared
+from hookwright.matching.conditions import InvalidRule, Match, Reading, Rule, Undecided, Where, allowed_by, parse_rule
+from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.sources import Scope, Source
 
 
 class Behavior(enum.StrEnum):
@@ -44,7 +44,7 @@ _IN_FILES = {
 }
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListedRule(msgspec.Struct, frozen=True):
     """A rule in its place."""
 
     behavior: Behavior
@@ -57,15 +57,15 @@ class Listed(msgspec.Struct, frozen=True):
 class Rules(msgspec.Struct, frozen=True):
     """All rules of a session; their order says nothing, since deny beats ask and ask beats allow."""
 
-    listed: tuple[Listed, ...] = ()
+    listed: tuple[ListedRule, ...] = ()
 
-    def of(self, behavior: Behavior) -> tuple[Listed, ...]:
+    def of(self, behavior: Behavior) -> tuple[ListedRule, ...]:
         """Give the rules of one kind."""
         return tuple(listed for listed in self.listed if listed.behavior is behavior)
 
     def guard(
         self, behavior: Behavior, tool: str, arguments: Mapping[str, Any], where: Where
-    ) -> tuple[Listed, str | None] | None:
+    ) -> tuple[ListedRule, str | None] | None:
         """Find a deny or ask rule that means a call; with a reason when it cannot be sure that it does."""
         reading = Reading.DENY if behavior is Behavior.DENY else Reading.ASK
         unsure = None
@@ -90,7 +90,7 @@ class Rules(msgspec.Struct, frozen=True):
         rules = [listed for listed in self.of(Behavior.ALLOW) if any(word in listed.rule.text for word in known)]
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
-    def plus(self, more: Iterable[Listed]) -> Rules:
+    def plus(self, more: Iterable[ListedRule]) -> Rules:
         """Add rules; one that is there already stays once."""
         return Rules(tuple(dict.fromkeys((*self.listed, *more))))
 
@@ -103,23 +103,23 @@ class Rules(msgspec.Struct, frozen=True):
         )
         return Rules(tuple(kept))
 
-    def reloaded(self, more: Iterable[Listed]) -> Rules:
+    def reloaded(self, more: Iterable[ListedRule]) -> Rules:
         """Replace what files said; the command line and the session stand."""
         kept = tuple(listed for listed in self.listed if listed.origin in (Origin.CLI, Origin.SESSION))
         return Rules(kept).plus(more)
 
 
-def _from(where: Where, listed: Listed) -> Where:
+def _from(where: Where, listed: ListedRule) -> Where:
     return Where(cwd=where.cwd, home=where.home, anchor=listed.anchor or where.anchor)
 
 
-def _matches(listed: Listed, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+def _matches(listed: ListedRule, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
     return isinstance(listed.rule.match(tool, arguments, _from(where, listed), Reading.ALLOW), Match)
 
 
-def declared_rules(declared: Declared) -> tuple[tuple[Listed, ...], tuple[Diagnostic, ...]]:
+def declared_rules(declared: Declared) -> tuple[tuple[ListedRule, ...], tuple[Diagnostic, ...]]:
     """Read the rules of all settings files; one that cannot be read is reported and left out."""
-    found: list[Listed] = []
+    found: list[ListedRule] = []
     notes: list[Diagnostic] = []
     for behavior in Behavior:
         for sourced in getattr(declared, behavior.value):
@@ -132,7 +132,7 @@ def declared_rules(declared: Declared) -> tuple[tuple[Listed, ...], tuple[Diagno
 
 def spoken_rules(
     texts: Sequence[str], behavior: Behavior, origin: Origin
-) -> tuple[tuple[Listed, ...], tuple[Diagnostic, ...]]:
+) -> tuple[tuple[ListedRule, ...], tuple[Diagnostic, ...]]:
     """Read rules of the command line or of a permission update; one that cannot be read is reported and left out."""
     pairs = [_read(text, behavior, origin, None) for text in texts]
     return tuple(listed for listed, _ in pairs if listed), tuple(problem for _, problem in pairs if problem)
@@ -140,12 +140,12 @@ def spoken_rules(
 
 def _read(
     text: str, behavior: Behavior, origin: Origin, source: Source | None
-) -> tuple[Listed | None, Diagnostic | None]:
+) -> tuple[ListedRule | None, Diagnostic | None]:
     try:
         rule = parse_rule(text)
     except InvalidRule as error:
         return None, Diagnostic("invalid-rule", f"permissions.{behavior.value}: {error} The rule is left out.", source)
-    return Listed(behavior, rule, origin, source.anchor if source is not None else ""), None
+    return ListedRule(behavior, rule, origin, source.anchor if source is not None else ""), None
 
 
 def split_rules(text: str) -> list[str]:

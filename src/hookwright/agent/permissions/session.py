@@ -7,33 +7,33 @@ from typing import Any
 
 import msgspec
 
-from hookwright.agent.permissions.call import Call
-from hookwright.agent.permissions.decide import AskUser, By, Mode, Permit, Refuse, Verdict, decide, guard
+from hookwright.agent.permissions.call import ToolCall
+from hookwright.agent.permissions.decide import AskUser, By, Mode, Permit, Refuse, Ruling, decide, guard
 from hookwright.agent.permissions.keep import SettingsFiles, keep
 from hookwright.agent.permissions.rules import Behavior, Origin, Rules, declared_rules, split_rules, spoken_rules
 from hookwright.agent.permissions.updates import (
     AddDirectories,
     InvalidUpdate,
+    RulesState,
     SetMode,
-    State,
     Update,
     applied,
     read_mode,
     read_updates,
 )
 from hookwright.agent.permissions.workspace import Workspace
-from hookwright.config.settings import Permissions as Declared
-from hookwright.diagnostics import Diagnostic
-from hookwright.outcome import Decision
+from hookwright.config.settings import PermissionSettings as Declared
+from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.outcome import Decision
 
 #: Judges a call in auto mode: None when it may be made, else the reason why not. Raises when it cannot say.
-Classifier = Callable[[Call], Awaitable[str | None]]
+Classifier = Callable[[ToolCall], Awaitable[str | None]]
 
 NO_CLASSIFIER = "Classifier unavailable"
 NO_VERDICT = "Auto mode could not evaluate this action and is blocking it for safety"
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class PermissionSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What a session is told about permissions when it starts."""
 
     declared: Declared = Declared()
@@ -47,7 +47,7 @@ class Permissions:
     """Decides the calls of a session and takes up changes."""
 
     def __init__(
-        self, given: Given, workspace: Workspace, files: SettingsFiles, classifier: Classifier | None = None
+        self, given: PermissionSetup, workspace: Workspace, files: SettingsFiles, classifier: Classifier | None = None
     ) -> None:
         #: What was wrong with rules and updates; whoever shows it empties the list.
         self.notices: list[Diagnostic] = []
@@ -58,7 +58,7 @@ class Permissions:
             words = [rule for text in texts for rule in split_rules(text)]
             rules = rules.plus(self._told(spoken_rules(words, behavior, Origin.CLI)))
         mode = self._mode(given.mode or given.declared.default_mode or Mode.DEFAULT.value)
-        self._state = State(mode, rules, workspace)
+        self._state = RulesState(mode, rules, workspace)
         self._bypass = mode is Mode.BYPASS
         self._add_declared(given.declared)
 
@@ -77,15 +77,15 @@ class Permissions:
         """Tell the rules that hold."""
         return self._state.rules
 
-    def decide(self, call: Call, hook: Decision, mode: Mode | None = None) -> Verdict:
+    def decide(self, call: ToolCall, hook: Decision, mode: Mode | None = None) -> Ruling:
         """Decide a call; `mode` is that of a subagent which has one of its own."""
         return decide(call, self.mode if mode is None else mode, self.rules, hook, self.workspace)
 
-    def guard(self, call: Call) -> Refuse | AskUser | None:
+    def guard(self, call: ToolCall) -> Refuse | AskUser | None:
         """Say what deny and ask rules hold against a call that a PermissionRequest hook allowed or rewrote."""
         return guard(call, self.rules, self.workspace)
 
-    async def classify(self, call: Call) -> Permit | Refuse:
+    async def classify(self, call: ToolCall) -> Permit | Refuse:
         """Ask the classifier of auto mode; a refusal of this kind is what PermissionDenied tells of."""
         if self._classifier is None:
             return Refuse(NO_CLASSIFIER, By.CLASSIFIER)

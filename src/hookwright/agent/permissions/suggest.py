@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from hookwright.agent.permissions.call import Call
+from hookwright.agent.permissions.call import ToolCall
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
-from hookwright.shell import analyse_bash
+from hookwright.matching.shell import analyse_bash
 
 Suggestion = Mapping[str, Any]
 
@@ -18,7 +18,7 @@ Suggestion = Mapping[str, Any]
 _MOST_RULES = 5
 
 
-def suggestions(call: Call, workspace: Workspace) -> tuple[Suggestion, ...]:
+def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
     """List the updates that fit a call; none where a rule could not cover it."""
     match call.effect:
         case Effect.SHELL:
@@ -47,7 +47,7 @@ def _for_command(command: str) -> tuple[Suggestion, ...]:
     return ({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},)
 
 
-def _for_other(call: Call) -> Suggestion:
+def _for_other(call: ToolCall) -> Suggestion:
     if call.tool == "WebFetch":
         try:
             host = urlsplit(str(call.input.get("url", ""))).hostname

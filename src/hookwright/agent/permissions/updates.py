@@ -8,10 +8,10 @@ from typing import Any, assert_never
 import msgspec
 
 from hookwright.agent.permissions.decide import Mode
-from hookwright.agent.permissions.rules import Behavior, Listed, Origin, Rules, spoken_rules
+from hookwright.agent.permissions.rules import Behavior, ListedRule, Origin, Rules, spoken_rules
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import absolute
-from hookwright.diagnostics import Diagnostic
+from hookwright.protocol.diagnostics import Diagnostic
 
 DESTINATIONS = (Origin.SESSION, Origin.LOCAL, Origin.PROJECT, Origin.USER)
 
@@ -23,7 +23,7 @@ class InvalidUpdate(ValueError):
 class AddRules(msgspec.Struct, frozen=True):
     """Add rules to a destination."""
 
-    rules: tuple[Listed, ...]
+    rules: tuple[ListedRule, ...]
     behavior: Behavior
     destination: Origin
 
@@ -31,7 +31,7 @@ class AddRules(msgspec.Struct, frozen=True):
 class ReplaceRules(msgspec.Struct, frozen=True):
     """Let a destination have these rules of one kind and no others."""
 
-    rules: tuple[Listed, ...]
+    rules: tuple[ListedRule, ...]
     behavior: Behavior
     destination: Origin
 
@@ -39,7 +39,7 @@ class ReplaceRules(msgspec.Struct, frozen=True):
 class RemoveRules(msgspec.Struct, frozen=True):
     """Take rules from a destination."""
 
-    rules: tuple[Listed, ...]
+    rules: tuple[ListedRule, ...]
     behavior: Behavior
     destination: Origin
 
@@ -127,7 +127,7 @@ def _behavior(name: Any) -> Behavior:
         raise InvalidUpdate(f"behavior is {name!r}. Use one of {', '.join(Behavior)}.") from None
 
 
-def _rules(entries: Any, behavior: Behavior, destination: Origin) -> tuple[Listed, ...]:
+def _rules(entries: Any, behavior: Behavior, destination: Origin) -> tuple[ListedRule, ...]:
     if not isinstance(entries, list):
         raise InvalidUpdate('rules is a list of {"toolName": …, "ruleContent": …}.')
     texts = []
@@ -143,7 +143,7 @@ def _rules(entries: Any, behavior: Behavior, destination: Origin) -> tuple[Liste
     return found
 
 
-class State(msgspec.Struct, frozen=True):
+class RulesState(msgspec.Struct, frozen=True):
     """What decides a session's calls."""
 
     mode: Mode
@@ -151,7 +151,7 @@ class State(msgspec.Struct, frozen=True):
     workspace: Workspace
 
 
-def applied(state: State, update: Update) -> State:
+def applied(state: RulesState, update: Update) -> RulesState:
     """Carry an update out for the session; what also goes into a file counts at once all the same."""
     change = msgspec.structs.replace
     match update:

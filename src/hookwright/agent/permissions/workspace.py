@@ -6,7 +6,7 @@ import os
 
 import msgspec
 
-from hookwright.conditions import Where
+from hookwright.matching.conditions import Where
 
 #: Folders and files through which an edit could take over the session, the repository or the user's shell.
 _FOLDERS = frozenset({".git", ".claude", ".vscode", ".idea", ".husky"})

@@ -22,13 +22,13 @@ The life of a call, as a loop runs it:
 """
 
 from hookwright.agent.tools.bash import BASH
-from hookwright.agent.tools.bench import Bench, bench_for
 from hookwright.agent.tools.board import Board, Change, Completed, Created, Task
+from hookwright.agent.tools.context import ToolContext, bench_for
 from hookwright.agent.tools.edit import EDIT
 from hookwright.agent.tools.glob import GLOB
 from hookwright.agent.tools.grep import GREP
 from hookwright.agent.tools.read import READ
-from hookwright.agent.tools.shells import Background, Ended, Shells
+from hookwright.agent.tools.shells import BackgroundShell, ShellEnded, Shells
 from hookwright.agent.tools.tasks import TASK_CREATE, TASK_LIST, TASK_UPDATE
 from hookwright.agent.tools.texts import cut_middle
 from hookwright.agent.tools.tool import (
@@ -54,18 +54,18 @@ TOOLS: dict[str, Tool] = {
 
 __all__ = [
     "TOOLS",
-    "Background",
-    "Bench",
+    "BackgroundShell",
     "Board",
     "Change",
     "Completed",
     "Created",
     "Effect",
-    "Ended",
+    "ShellEnded",
     "Shells",
     "Task",
     "Text",
     "Tool",
+    "ToolContext",
     "ToolResult",
     "absolute",
     "bench_for",

@@ -8,12 +8,12 @@ import secrets
 import shlex
 from typing import Any
 
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.shells import exit_code, find_shell
 from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
-from hookwright.executors._process import Captured, Command, Expired, NotStarted, Output
-from hookwright.private import make_folder
+from hookwright.processes.process import Captured, CapturedOutput, Command, Expired, NotStarted
+from hookwright.storage import make_folder
 
 DEFAULT_TIMEOUT = 120_000
 MAX_TIMEOUT = 600_000
@@ -24,7 +24,7 @@ _SILENT = frozenset(
 _STEPS = re.compile(r"&&|\|\||;|\n")
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """Run the command; what it prints, its exit code and its `cd` count."""
     if not os.path.isdir(bench.cwd):
         gone, bench.cwd = bench.cwd, bench.root
@@ -55,7 +55,7 @@ async def run(arguments: Input, bench: Bench) -> ToolResult:
     return ToolResult(response, render(response)) if code == 0 else failed(_error(code, response))
 
 
-def _command(shell: str, script: str, bench: Bench) -> Command:
+def _command(shell: str, script: str, bench: ToolContext) -> Command:
     return Command(argv=(shell, "-c", script), cwd=bench.cwd, env={**bench.env, "PWD": bench.cwd})
 
 
@@ -64,7 +64,7 @@ def _eval(command: str) -> str:
     return f"eval {shlex.quote(command)}"
 
 
-def _start(arguments: Input, bench: Bench, command: Command) -> ToolResult:
+def _start(arguments: Input, bench: ToolContext, command: Command) -> ToolResult:
     task = bench.shells.start(command, arguments["command"], arguments.get("description", ""))
     if isinstance(task, NotStarted):
         return failed(task.message)
@@ -72,7 +72,7 @@ def _start(arguments: Input, bench: Bench, command: Command) -> ToolResult:
     return ToolResult(response, f"{render(response)} Its output goes to: {task.output}")
 
 
-def _follow(moved: str, bench: Bench) -> None:
+def _follow(moved: str, bench: ToolContext) -> None:
     """Take over the directory that the command ended in."""
     try:
         with open(moved, encoding="utf-8", errors="surrogateescape") as file:
@@ -83,7 +83,7 @@ def _follow(moved: str, bench: Bench) -> None:
         bench.cwd = directory
 
 
-def _response(output: Output, silent: bool) -> dict[str, Any]:
+def _response(output: CapturedOutput, silent: bool) -> dict[str, Any]:
     said = {"stdout": _text(output.stdout), "stderr": _text(output.stderr)}
     return {**_empty(), **said, "noOutputExpected": silent}
 

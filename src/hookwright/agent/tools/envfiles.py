@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.executors._process import Command, Exit, ExitCode, Expired, NotStarted, run
+from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, run
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 
 #: Seconds for reading one file; longer, and it would delay every command.
 CHECK_TIMEOUT = 5.0

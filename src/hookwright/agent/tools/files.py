@@ -8,7 +8,7 @@ import stat
 
 import msgspec
 
-from hookwright.replacing import replace_file
+from hookwright.storage import replace_file
 
 #: No text that a model edits comes near.
 MAX_BYTES = 32 * 1024 * 1024

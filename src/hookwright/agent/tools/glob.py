@@ -8,13 +8,13 @@ import time
 from typing import Any
 
 from hookwright.agent.tools._search import Refused, Walk, glob_regex
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 
 FILES = 100
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """List the files, latest change first."""
     try:
         return await asyncio.to_thread(_find, arguments["pattern"], arguments.get("path", bench.cwd))

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from hookwright.agent.tools import _search
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
-from hookwright.executors._process import Command, Exit, ExitCode, Limits
-from hookwright.executors._process import run as run_process
+from hookwright.processes.process import Command, Exit, ExitCode, Limits
+from hookwright.processes.process import run as run_process
 
 CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
 #: Lines or files that are shown if the call names no limit.
@@ -22,7 +22,7 @@ TIMEOUT = 20.0
 _LIMITS = Limits(stdout=64 * 1024 * 1024)
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """Search in a process of its own, which ends when it takes too long."""
     around = int(arguments.get("-C", 0))
     request: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import FileProblem, is_binary, open_regular
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 
@@ -25,7 +25,7 @@ class _Lines(msgspec.Struct, frozen=True):
     total: int
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
     """Read the lines; a missing file, a directory and a binary file are failures."""
     try:
         return await asyncio.to_thread(_read, arguments)

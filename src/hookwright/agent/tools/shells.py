@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from hookwright.executors._process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
 from hookwright.executors.command import RUN_VARIABLE, mark_prefix
-from hookwright.private import make_folder
-from hookwright.watchdog import Watchdog
+from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
+from hookwright.processes.watchdog import Watchdog
+from hookwright.storage import make_folder
 
 #: A background command that fills the disk is ended here.
 OUTPUT_LIMIT = 1024 * 1024 * 1024
@@ -26,7 +26,7 @@ _LOOK = 5.0
 _GRACE = 1.5
 
 
-class Background(msgspec.Struct, frozen=True):
+class BackgroundShell(msgspec.Struct, frozen=True):
     """A command that runs beside the conversation."""
 
     id: str
@@ -36,10 +36,10 @@ class Background(msgspec.Struct, frozen=True):
     output: str
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ShellEnded(msgspec.Struct, frozen=True):
     """A background command that is over."""
 
-    task: Background
+    task: BackgroundShell
     #: Exit code, 128+n after signal n.
     status: int
     #: We ended it: its session did, somebody asked for it, or it printed too much.
@@ -65,11 +65,11 @@ def find_shell(env: Mapping[str, str]) -> str:
 class Shells:
     """Owns every process that Bash calls start, until `aclose`."""
 
-    def __init__(self, folder: str, on_end: Callable[[Ended], None] | None = None) -> None:
+    def __init__(self, folder: str, on_end: Callable[[ShellEnded], None] | None = None) -> None:
         self._folder = folder
         #: Hears of each background command that ended; the loop tells the model.
         self.on_end = on_end
-        self._running: dict[str, tuple[Background, Process]] = {}
+        self._running: dict[str, tuple[BackgroundShell, Process]] = {}
         self._watchers: set[asyncio.Task[None]] = set()
         self._killed: set[str] = set()
         self._left: set[int] = set()
@@ -107,7 +107,7 @@ class Shells:
         process.on_end = lambda: None if _alive(process.pid) else watchdog.release(command.mark)
         return process
 
-    def start(self, command: Command, text: str, description: str) -> Background | NotStarted:
+    def start(self, command: Command, text: str, description: str) -> BackgroundShell | NotStarted:
         """Start a command in the background, its output going to a file."""
         name = f"b{secrets.token_hex(4)}"
         folder = os.path.join(self._folder, "tasks")
@@ -119,14 +119,14 @@ class Shells:
         if isinstance(process, NotStarted):
             os.unlink(output)
             return process
-        task = Background(name, text, description, output)
+        task = BackgroundShell(name, text, description, output)
         self._running[name] = (task, process)
         watcher = asyncio.ensure_future(self._watch(task, process))
         self._watchers.add(watcher)
         watcher.add_done_callback(self._watchers.discard)
         return task
 
-    async def _watch(self, task: Background, process: Process) -> None:
+    async def _watch(self, task: BackgroundShell, process: Process) -> None:
         waiting = asyncio.ensure_future(process.wait())
         try:
             while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
@@ -139,9 +139,9 @@ class Shells:
             self._left = {group for group in (*self._left, process.pid) if _alive(group)}
         assert isinstance(ended, Exit)
         if self.on_end is not None:
-            self.on_end(Ended(task, exit_code(ended.status), task.id in self._killed))
+            self.on_end(ShellEnded(task, exit_code(ended.status), task.id in self._killed))
 
-    def running(self) -> tuple[Background, ...]:
+    def running(self) -> tuple[BackgroundShell, ...]:
         """List the background commands that have not ended."""
         return tuple(task for task, _ in self._running.values())
 

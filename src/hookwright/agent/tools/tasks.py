@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from hookwright.agent.tools.bench import Bench
 from hookwright.agent.tools.board import COMPLETED, DELETED, IN_PROGRESS, PENDING, Change, Completed, Created, Task
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 
 #: Input fields of TaskUpdate that set a field of the task.
@@ -23,7 +23,7 @@ _PLAIN = {
 }
 
 
-async def create(arguments: Input, bench: Bench) -> ToolResult:
+async def create(arguments: Input, bench: ToolContext) -> ToolResult:
     """Put a task on the list, unless somebody objects."""
     task = Task(
         id=bench.board.next_id(),
@@ -39,7 +39,7 @@ async def create(arguments: Input, bench: Bench) -> ToolResult:
     return ToolResult(response, render_created(response))
 
 
-async def update(arguments: Input, bench: Bench) -> ToolResult:
+async def update(arguments: Input, bench: ToolContext) -> ToolResult:
     """Change a task; a completion that somebody objects to leaves its status as it was."""
     name = arguments["taskId"]
     task = bench.board.get(name)
@@ -65,7 +65,7 @@ async def update(arguments: Input, bench: Bench) -> ToolResult:
     return ToolResult(response, render_updated(response))
 
 
-async def list_tasks(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets its input
+async def list_tasks(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets its input
     """List all tasks."""
     rows = []
     for task in bench.board.tasks():
@@ -77,7 +77,7 @@ async def list_tasks(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG
     return ToolResult(response, render_list(response))
 
 
-async def _refusal(bench: Bench, change: Change) -> str | None:
+async def _refusal(bench: ToolContext, change: Change) -> str | None:
     return None if bench.gate is None else await bench.gate(change)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.schema import Schema, problems
 
 Input = dict[str, Any]
@@ -65,7 +65,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     parameters: Schema
     effect: Effect
-    run: Callable[[Input, Bench], Awaitable[ToolResult]]
+    run: Callable[[Input, ToolContext], Awaitable[ToolResult]]
     #: The shape of `ToolResult.response`; a hook that rewrites it must keep to it.
     output: Schema
     #: Shows a response to the model, the tool's own or one that a hook rewrote.

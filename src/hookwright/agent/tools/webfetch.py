@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.texts import cut_middle
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.errors import ModelError
@@ -38,7 +38,7 @@ class _Page(msgspec.Struct, frozen=True):
     charset: str
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """Get the page, turn it into text and, where a model is at hand, ask it the question."""
     started = time.perf_counter()
     try:
@@ -113,7 +113,7 @@ def _text(page: _Page) -> str:
     return text_of_html(text) if page.kind in ("text/html", "application/xhtml+xml") else text
 
 
-class _Reader(HTMLParser):
+class _TextReader(HTMLParser):
     """Collects what a reader of the page would see."""
 
     HIDDEN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})
@@ -144,7 +144,7 @@ class _Reader(HTMLParser):
 
 def text_of_html(html: str) -> str:
     """Give the text of a page, a line for each block."""
-    reader = _Reader()
+    reader = _TextReader()
     reader.feed(html)
     reader.close()
     lines = (" ".join(line.split()) for line in "".join(reader.parts).split("\n"))

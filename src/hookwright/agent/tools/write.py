@@ -6,13 +6,13 @@ import asyncio
 import os
 from typing import Any
 
-from hookwright.agent.tools.bench import Bench
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 
 
-async def run(arguments: Input, bench: Bench) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
     """Write the file, with the folders above it where they are missing."""
     try:
         return await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])

@@ -10,7 +10,14 @@
 | `sessions` | `list_sessions`, `latest_session` (--continue), `find_session` (--resume), `fork_session` |
 """
 
-from hookwright.agent.transcript.hooks import Attachment, Call, attachments, late_attachment, model_text, stop_summary
+from hookwright.agent.transcript.hooks import (
+    Attachment,
+    CallContext,
+    attachments,
+    late_attachment,
+    model_text,
+    stop_summary,
+)
 from hookwright.agent.transcript.paths import (
     InvalidSession,
     checked_id,
@@ -27,7 +34,7 @@ from hookwright.agent.transcript.writer import Envelope, Transcript, git_branch
 
 __all__ = [
     "Attachment",
-    "Call",
+    "CallContext",
     "Conversation",
     "Envelope",
     "InvalidSession",

@@ -20,9 +20,9 @@ from typing import Any
 import msgspec
 
 from hookwright.background import Late
-from hookwright.events import CATALOGUE, Exit2
-from hookwright.outcome import Allow, Ask, Defer, Deny, Ending, Outcome, Run
-from hookwright.replies import Exited, Failed, Failure, TimedOut
+from hookwright.protocol.events import CATALOGUE, Exit2
+from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Ending, Outcome, Run
+from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 
 Attachment = dict[str, Any]
 
@@ -30,7 +30,7 @@ Attachment = dict[str, Any]
 _ECHOED = frozenset({"Stop", "SubagentStop"})
 
 
-class Call(msgspec.Struct, frozen=True):
+class CallContext(msgspec.Struct, frozen=True):
     """The tool call that an event is about."""
 
     id: str
@@ -38,7 +38,7 @@ class Call(msgspec.Struct, frozen=True):
     input: Mapping[str, Any]
 
 
-def attachments(outcome: Outcome, about: str, call: Call | None = None) -> tuple[Attachment, ...]:
+def attachments(outcome: Outcome, about: str, call: CallContext | None = None) -> tuple[Attachment, ...]:
     """Lay out one firing: each run in configuration order, then what the runs come to.
 
     `about` is the id of the tool call, or a made-up one for events without. Background runs appear when they end.
@@ -96,7 +96,7 @@ def _streams(run: Run) -> Attachment:
     return {"stdout": stdout, "stderr": run.reply.stderr.decode("utf-8", "replace"), "exitCode": run.reply.status}
 
 
-def _decision(outcome: Outcome, about: str, call: Call | None) -> list[Attachment]:
+def _decision(outcome: Outcome, about: str, call: CallContext | None) -> list[Attachment]:
     if not CATALOGUE[outcome.event].rules.permission:
         return []
     match outcome.decision:

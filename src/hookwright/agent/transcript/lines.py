@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from hookwright.private import make_folder
-from hookwright.wire import encode
+from hookwright.protocol.wire import encode
+from hookwright.storage import make_folder
 
 #: No line of ours comes near; a longer one is not read into memory.
 MAX_LINE = 256 * 1024 * 1024

@@ -12,8 +12,8 @@ import msgspec
 from hookwright.agent.transcript.lines import read_line
 from hookwright.agent.transcript.paths import InvalidSession, session_path
 from hookwright.agent.transcript.reader import load, title_of
-from hookwright.private import make_folder
-from hookwright.wire import encode
+from hookwright.protocol.wire import encode
+from hookwright.storage import make_folder
 
 #: So much of a file is read from its start and its end to list it.
 _HEAD = 256 * 1024

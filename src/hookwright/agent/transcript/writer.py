@@ -13,7 +13,7 @@ import msgspec
 
 from hookwright.agent.transcript.lines import LineFile
 from hookwright.agent.transcript.paths import checked_id, subagent_path
-from hookwright.wire import encode
+from hookwright.protocol.wire import encode
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Open the screen, or talk line by line where there is none."""
     if args.plain or not _has_screen():
-        from hookwright.tui.plain import talk
+        from hookwright.tui.chat.plain import talk
 
         return talk(args, os.environ)
     return _open(args)
@@ -45,12 +45,12 @@ def _term() -> str:
 def _open(args: argparse.Namespace) -> int:
     env = dict(os.environ)  # Textual takes NO_COLOR out of the environment; hooks are to see it as it was
     try:
-        from hookwright.tui.app import ChatApp, Launch
+        from hookwright.tui.widgets.app import AppLaunch, ChatApp
     except ImportError:
         from hookwright.errors import MissingExtra
 
         raise MissingExtra("the screen of `hookwright chat` (or use --plain)", "tui") from None
-    app = ChatApp(Launch(args=args, env=env, cwd=os.getcwd()))
+    app = ChatApp(AppLaunch(args=args, env=env, cwd=os.getcwd()))
     status = app.run()
     if app.failure is not None:
         raise app.failure

@@ -12,13 +12,13 @@ import msgspec
 from hookwright.cli.findings import as_json, as_sarif, github_lines, shown, text_lines
 from hookwright.cli.terminal import Style
 from hookwright.config.locations import Surroundings
-from hookwright.diagnostics import Severity
 from hookwright.errors import ConfigError
-from hookwright.lint import RULES, Finding, Options, Selection, Subject, Wanted, gather, lint, read_target
+from hookwright.lint import RULES, CheckOptions, CheckScope, Finding, RuleSelection, Subject, gather, lint, read_target
 from hookwright.lint.edits import Change, changes
 from hookwright.lint.model import RANK
 from hookwright.lint.trusted import changed_since, is_trusted
-from hookwright.screen import harmless, say
+from hookwright.protocol.diagnostics import Severity
+from hookwright.text import harmless, say
 
 CLEAN, FOUND, USAGE = 0, 1, 2
 #: Fixing one thing may uncover another.
@@ -50,15 +50,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="show what --fix would change")
     parser.add_argument("--run", action="store_true", help="fire samples at trusted hooks, in a copy of the project")
     parser.add_argument("--trust", action="store_true", help="with --run: trust the project's hooks for this call")
-    parser.epilog = "Exit status: 0 nothing worse than info, 1 findings, 2 usage. `hookwright rules HK401` explains a rule."
+    parser.epilog = (
+        "Exit status: 0 nothing worse than info, 1 findings, 2 usage. `hookwright rules HK401` explains a rule."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check, mend if asked to, and print what is left."""
     around = Surroundings.here(dict(os.environ), None, os.getcwd())
-    selection = Selection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
-    wanted = Wanted(paths=tuple(args.paths), user=args.user, everything=args.all)
-    options = Options(env=around.env, target=read_target(args.target))
+    selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
+    wanted = CheckScope(paths=tuple(args.paths), user=args.user, everything=args.all)
+    options = CheckOptions(env=around.env, target=read_target(args.target))
     subject = _gather(wanted, options, around)
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
@@ -77,7 +79,7 @@ def _ids(given: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _gather(wanted: Wanted, options: Options, around: Surroundings) -> Subject:
+def _gather(wanted: CheckScope, options: CheckOptions, around: Surroundings) -> Subject:
     subject = gather(wanted, options, around)
     return msgspec.structs.replace(subject, changed=changed_since(subject.projects, around))
 
@@ -97,9 +99,9 @@ def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> li
 
 def _mend(
     args: argparse.Namespace,
-    wanted: Wanted,
-    options: Options,
-    selection: Selection,
+    wanted: CheckScope,
+    options: CheckOptions,
+    selection: RuleSelection,
     now: tuple[Subject, list[Finding]],
     around: Surroundings,
 ) -> tuple[Subject, list[Finding]]:

@@ -9,7 +9,7 @@ import sys
 import msgspec
 
 from hookwright.cli.completion import bash, commands, fish, zsh
-from hookwright.screen import say
+from hookwright.text import say
 
 _SHELLS = {"bash": bash, "zsh": zsh, "fish": fish}
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from hookwright.cli.checkup import (
-    Finding,
-    State,
+    CheckResult,
+    Health,
     canary,
     extras,
     files,
@@ -24,11 +24,11 @@ from hookwright.cli.checkup import (
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
-from hookwright.journal import state_dir
-from hookwright.screen import harmless, say
+from hookwright.observers.journal import state_dir
+from hookwright.text import harmless, say
 
 SOUND, SICK = 0, 1
-_MARKS = {State.GOOD: "✓", State.NOTE: "·", State.WARNING: "!", State.BAD: "✗"}
+_MARKS = {Health.GOOD: "✓", Health.NOTE: "·", Health.WARNING: "!", Health.BAD: "✗"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +46,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps([{"part": f.part, "state": f.state.value, "text": f.text} for f in findings], indent=1))
     else:
         say(_lines(findings, Style.of(sys.stdout)), sys.stdout)
-    return SICK if any(finding.state is State.BAD for finding in findings) else SOUND
+    return SICK if any(finding.state is Health.BAD for finding in findings) else SOUND
 
 
-def examine(loaded: Loaded) -> Iterator[Finding]:
+def examine(loaded: Loaded) -> Iterator[CheckResult]:
     """Go through all parts; only the canary starts anything."""
     yield from versions()
     yield from extras(loaded)
@@ -61,13 +61,13 @@ def examine(loaded: Loaded) -> Iterator[Finding]:
     yield asyncio.run(canary())
 
 
-def _lines(findings: Sequence[Finding], style: Style) -> Iterator[str]:
+def _lines(findings: Sequence[CheckResult], style: Style) -> Iterator[str]:
     part = None
-    paint = {State.GOOD: style.good, State.NOTE: style.dim, State.WARNING: style.warn, State.BAD: style.bad}
+    paint = {Health.GOOD: style.good, Health.NOTE: style.dim, Health.WARNING: style.warn, Health.BAD: style.bad}
     for finding in findings:
         head = finding.part if finding.part != part else ""
         part = finding.part
         yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {harmless(finding.text)}"
-    bad = sum(finding.state is State.BAD for finding in findings)
-    warnings = sum(finding.state is State.WARNING for finding in findings)
+    bad = sum(finding.state is Health.BAD for finding in findings)
+    warnings = sum(finding.state is Health.WARNING for finding in findings)
     yield f"{bad} broken, {warnings} to look at" if bad or warnings else "everything is in order"

@@ -15,14 +15,14 @@ from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.render import one_line, place, problems
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
-from hookwright.events import Event
 from hookwright.executors.command import arguments, base_environment
-from hookwright.handlers import CommandHandler, Handler
 from hookwright.hookset import Entry
-from hookwright.host import Host
-from hookwright.outcome import Skip, SkipReason
-from hookwright.screen import harmless, say
-from hookwright.target import hook_name, matched_value
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler, Handler
+from hookwright.protocol.host import Host
+from hookwright.protocol.matched import hook_name, matched_value
+from hookwright.protocol.outcome import Skip, SkipReason
+from hookwright.text import harmless, say
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -23,11 +23,11 @@ from hookwright.cli.terminal import Style
 from hookwright.cli.watch import stamps, wait_for_change, watched_files
 from hookwright.config import Loaded
 from hookwright.engine import Options
-from hookwright.events import Event
-from hookwright.outcome import Outcome
-from hookwright.screen import harmless, say
+from hookwright.protocol.events import Event
+from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.wire import payload
 from hookwright.session import HookSession, open_session
-from hookwright.wire import payload
+from hookwright.text import harmless, say
 
 PROCEED, BLOCKED = 0, 2
 

@@ -13,10 +13,10 @@ from hookwright.cli.render import diagnostic_line, handler_line, one_line, place
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.engine import time_limit
-from hookwright.events import CATALOGUE
 from hookwright.hookset import Entry
-from hookwright.outcome import SkipReason
-from hookwright.screen import say
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.outcome import SkipReason
+from hookwright.text import say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,10 +12,10 @@ from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.config.files import shown_path
 from hookwright.errors import ConfigError
-from hookwright.screen import harmless, say
-from hookwright.sources import Scope
-from hookwright.templates import Language, load_template, template_names
-from hookwright.templates.install import Done, install
+from hookwright.protocol.sources import Scope
+from hookwright.templates import TemplateLanguage, load_template, template_names
+from hookwright.templates.install import Installed, install
+from hookwright.text import harmless, say
 
 SCOPES = {scope.value: scope for scope in (Scope.PROJECT, Scope.USER, Scope.LOCAL)}
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the templates")
     parser.add_argument("--show", action="store_true", help="print the script and its cases, write nothing")
     parser.add_argument(
-        "--lang", choices=[language.value for language in Language], default="bash", help="default: bash"
+        "--lang", choices=[language.value for language in TemplateLanguage], default="bash", help="default: bash"
     )
     parser.add_argument(
         "--scope", choices=list(SCOPES), default="project", help="for everybody, for you, or for you here (local)"
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("name a template; `hookwright new --list` tells the choice")
         return _list(args.json)
     template = load_template(args.template)
-    language = Language(args.lang)
+    language = TemplateLanguage(args.lang)
     if args.show:
         say([template.scripts.get(language, "# settings only, no script"), template.cases], sys.stdout)
         return 0
@@ -74,7 +74,7 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-def _lines(done: Sequence[Done], args: argparse.Namespace) -> Iterator[str]:
+def _lines(done: Sequence[Installed], args: argparse.Namespace) -> Iterator[str]:
     style = Style.of(sys.stdout)
     cwd = os.getcwd()
     for item in done:

@@ -11,11 +11,20 @@ import tempfile
 from collections.abc import Sequence
 
 from hookwright.agent.transcript.lines import read_lines
-from hookwright.cases.record import Seen, Wanted, Written, as_json, as_yaml, from_recording, from_transcript, make_cases
+from hookwright.cases.record import (
+    EventChoice,
+    Seen,
+    Written,
+    as_json,
+    as_yaml,
+    from_recording,
+    from_transcript,
+    make_cases,
+)
 from hookwright.errors import InvalidCase
-from hookwright.events import CATALOGUE
-from hookwright.recorder import RECORD_VARIABLE
-from hookwright.wire import did_you_mean
+from hookwright.observers.recorder import RECORD_VARIABLE
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.wire import did_you_mean
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="a new .yaml or .json file (default: YAML on stdout)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
     parser.epilog = (
-        "`hookwright record [OPTIONS] -- COMMAND …` runs a command, for example `hookwright run`, and records the events of "
-        "its session with what the hooks decided. Cases from a transcript expect nothing yet: `hookwright test --update` "
-        "records what the hooks do now. Credentials are replaced; read the file before you commit it."
+        "`hookwright record [OPTIONS] -- COMMAND …` runs a command, for example `hookwright run`, and records the "
+        "events of its session with the hooks' decisions. Cases from a transcript expect nothing yet: "
+        "`hookwright test --update` records what the hooks do now. Credentials are replaced; "
+        "read the file before you commit it."
     )
 
 
@@ -47,8 +57,10 @@ def run(args: argparse.Namespace) -> int:
     elif files:
         seen = [event for path in files for event in _of_transcript(path)]
     else:
-        raise InvalidCase("name a transcript, or a command to run: hookwright record -- hookwright run 'list the files'")
-    wanted = Wanted(events=frozenset(args.event), tools=frozenset(args.tool), limit=args.limit)
+        raise InvalidCase(
+            "name a transcript, or a command to run: hookwright record -- hookwright run 'list the files'"
+        )
+    wanted = EventChoice(events=frozenset(args.event), tools=frozenset(args.tool), limit=args.limit)
     cases = make_cases(seen, wanted)
     if not cases:
         raise InvalidCase(f"none of the {len(seen)} events that were seen is wanted; nothing is written")

@@ -10,8 +10,8 @@ from typing import Any
 
 from hookwright.cli.terminal import Style
 from hookwright.errors import ConfigError
-from hookwright.lint import FAMILIES, RULES, Rule, Sample
-from hookwright.screen import say
+from hookwright.lint import FAMILIES, RULES, LintRule, Sample
+from hookwright.text import say
 
 USAGE = 2
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _found(word: str) -> list[Rule]:
+def _found(word: str) -> list[LintRule]:
     named = [rule for rule in RULES.values() if word.lower() in (rule.id.lower(), rule.name.lower())]
     found = named or [rule for rule in RULES.values() if rule.id.startswith(word.upper())]
     if not found:
@@ -53,7 +53,7 @@ def _table(style: Style) -> Iterator[str]:
     yield style.dim("† is found, or found better, with `hookwright check --run`.")
 
 
-def _explained(rule: Rule, style: Style) -> Iterator[str]:
+def _explained(rule: LintRule, style: Style) -> Iterator[str]:
     yield style.bold(f"{rule.title} ({rule.severity.value})")
     yield f"  {rule.summary}"
     yield ""
@@ -79,7 +79,7 @@ def _sample(title: str, sample: Sample, mark: str, style: Style) -> Iterator[str
         yield from (f"      {line}" for line in lines)
 
 
-def _record(rule: Rule) -> dict[str, Any]:
+def _record(rule: LintRule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "name": rule.name,

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.script is None:
         prefetch(os.environ)
-    from hookwright.agent.command import main
+    from hookwright.agent.headless.command import main
 
     return main(args, _prompt(args))
 

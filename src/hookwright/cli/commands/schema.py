@@ -6,10 +6,10 @@ import argparse
 import json
 import os
 
+from hookwright.config.schema import Schema, all_schemas, input_schema, output_schema, settings_schema
 from hookwright.errors import ConfigError, InvalidEvent
-from hookwright.events import CATALOGUE
-from hookwright.schema import Schema, all_schemas, input_schema, output_schema, settings_schema
-from hookwright.wire import did_you_mean
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.wire import did_you_mean
 
 WHAT = ("settings", "input", "output", "all")
 

@@ -20,8 +20,8 @@ from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
 from hookwright.hookset import Entry
-from hookwright.journal import short
-from hookwright.screen import say
+from hookwright.observers.journal import short
+from hookwright.text import say
 
 _REFUSALS = ("deny", "block")
 
@@ -149,7 +149,7 @@ def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | N
 def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> Iterator[str]:
     style = Style.of(sys.stdout)
     if begins is None:
-        yield "the journal is empty; it is written by `hookwright run`, by `hookwright fire` and by hosts that ask for it"
+        yield "the journal is empty: run `hookwright run`, `hookwright fire` or a host that keeps a journal"
     else:
         first = max(begins, wanted.since or 0.0)
         yield style.dim(f"since {_date(first)}" + ("" if first > begins else ", when the journal begins"))

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from itertools import groupby
 from typing import Any
 
-from hookwright.cases.case import Case, Result, decision_word
+from hookwright.cases.case import Case, CaseResult, decision_word
 from hookwright.cases.read import find_files, read_cases
 from hookwright.cases.report import junit, tap
 from hookwright.cases.run import Runner, need_trust
@@ -26,7 +26,7 @@ from hookwright.cli.servers import add_servers, powers
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
-from hookwright.screen import harmless, say
+from hookwright.text import harmless, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
 FORMATS = ("pretty", "tap", "junit", "json")
@@ -94,7 +94,9 @@ def chosen_cases(args: argparse.Namespace, loaded: Loaded) -> list[Case]:
     if not cases:
         where = ", ".join(paths) or os.path.join(loaded.project_dir, FOLDER)
         wanted = f" named like {' or '.join(args.only)}" if args.only and files else ""
-        raise InvalidCase(f"no cases{wanted} in {where}; `hookwright new` writes hooks with cases, `hookwright record` cases")
+        raise InvalidCase(
+            f"no cases{wanted} in {where}; `hookwright new` writes hooks with cases, `hookwright record` cases"
+        )
     return cases
 
 
@@ -106,7 +108,7 @@ def _default_places(loaded: Loaded, args: argparse.Namespace) -> list[str]:
 # ── telling ─────────────────────────────────────────────────────────────────
 
 
-def _report(results: Sequence[Result], seconds: float, args: argparse.Namespace) -> None:
+def _report(results: Sequence[CaseResult], seconds: float, args: argparse.Namespace) -> None:
     if args.out is None:
         say(_lines(results, seconds, args, Style.of(sys.stdout)), sys.stdout)
         return
@@ -115,7 +117,7 @@ def _report(results: Sequence[Result], seconds: float, args: argparse.Namespace)
     say([summary(results, seconds)], sys.stderr)
 
 
-def _lines(results: Sequence[Result], seconds: float, args: argparse.Namespace, style: Style) -> Iterator[str]:
+def _lines(results: Sequence[CaseResult], seconds: float, args: argparse.Namespace, style: Style) -> Iterator[str]:
     match args.format:
         case "tap":
             return tap(results)
@@ -127,7 +129,7 @@ def _lines(results: Sequence[Result], seconds: float, args: argparse.Namespace, 
             return pretty(results, seconds, style, args.verbose)
 
 
-def pretty(results: Sequence[Result], seconds: float, style: Style, verbose: bool) -> Iterator[str]:
+def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose: bool) -> Iterator[str]:
     """Tell every file, and in it what failed."""
     for path, group in groupby(results, key=lambda result: result.case.path):
         members = list(group)
@@ -144,7 +146,7 @@ def pretty(results: Sequence[Result], seconds: float, style: Style, verbose: boo
     yield summary(results, seconds)
 
 
-def _case_lines(result: Result, style: Style) -> Iterator[str]:
+def _case_lines(result: CaseResult, style: Style) -> Iterator[str]:
     mark = style.good("✓") if result.passed else style.bad("✗")
     took = style.dim(f"{decision_word(result.outcome)}, {result.seconds * 1000:.0f} ms")
     yield f"  {mark} {harmless(result.case.name)}  {took}"
@@ -159,14 +161,14 @@ def _case_lines(result: Result, style: Style) -> Iterator[str]:
             yield style.dim(f"      skipped {harmless(skip.handler.label)}: {skip.reason.value}")
 
 
-def summary(results: Sequence[Result], seconds: float) -> str:
+def summary(results: Sequence[CaseResult], seconds: float) -> str:
     """Count on one line."""
     failed = sum(not result.passed for result in results)
     counts = f"{len(results) - failed} passed" + (f", {failed} failed" if failed else "")
     return f"{counts} in {seconds:.2f} s"
 
 
-def _record(results: Sequence[Result], seconds: float) -> dict[str, Any]:
+def _record(results: Sequence[CaseResult], seconds: float) -> dict[str, Any]:
     failed = sum(not result.passed for result in results)
     return {
         "passed": len(results) - failed,
@@ -188,7 +190,7 @@ def _record(results: Sequence[Result], seconds: float) -> dict[str, Any]:
     }
 
 
-def _updated(results: Sequence[Result]) -> Iterator[str]:
+def _updated(results: Sequence[CaseResult]) -> Iterator[str]:
     changed = 0
     for path, group in groupby(results, key=lambda result: result.case.path):
         count = update_file(os.path.abspath(path), list(group))

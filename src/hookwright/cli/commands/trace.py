@@ -14,7 +14,7 @@ import msgspec
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
 from hookwright.cli.render import one_line
 from hookwright.cli.terminal import Style
-from hookwright.screen import harmless, say
+from hookwright.text import harmless, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")

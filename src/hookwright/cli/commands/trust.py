@@ -15,7 +15,7 @@ from hookwright.cli.render import one_line, place
 from hookwright.cli.terminal import Style
 from hookwright.config import Changed, Loaded, Review, Reviewed, Trusted, TrustPolicy, accept, review
 from hookwright.errors import TrustError
-from hookwright.screen import harmless, say
+from hookwright.text import harmless, say
 
 REFUSED = 2
 

@@ -16,10 +16,10 @@ from hookwright.lint.catalogue import (
     shape,
     suppression,
 )
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
 
 #: Family title -> its rules, in the order of the documentation.
-FAMILIES: Mapping[str, tuple[Rule, ...]] = {
+FAMILIES: Mapping[str, tuple[LintRule, ...]] = {
     "Suppressions": suppression.RULES,
     "Shape of the configuration": shape.RULES,
     "Matching": matching.RULES,
@@ -31,4 +31,4 @@ FAMILIES: Mapping[str, tuple[Rule, ...]] = {
     "Security": security.RULES,
     "Other agents": portability.RULES,
 }
-RULES: Mapping[str, Rule] = {rule.id: rule for rules in FAMILIES.values() for rule in rules}
+RULES: Mapping[str, LintRule] = {rule.id: rule for rules in FAMILIES.values() for rule in rules}

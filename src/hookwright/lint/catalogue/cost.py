@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import HOOKS, bash, command, one, script
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
+from hookwright.protocol.diagnostics import Severity
 
 _GUARD = bash(
     "command=$(jq -r '.tool_input.command')\ncase \"$command\" in\n"
@@ -14,7 +14,7 @@ _GUARD = bash(
 )
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK701",
         name="sessionend-timeout",
         severity=Severity.WARNING,
@@ -25,7 +25,7 @@ RULES = (
         bad=one("SessionEnd", command("cat >> ends.jsonl"), '{\n            "type"'),
         good=one("SessionEnd", command("cat >> ends.jsonl", timeout=10)),
     ),
-    Rule(
+    LintRule(
         id="HK702",
         name="guard-no-timeout",
         severity=Severity.WARNING,
@@ -41,7 +41,7 @@ RULES = (
         ),
         good=script("guard.sh", _GUARD),
     ),
-    Rule(
+    LintRule(
         id="HK703",
         name="slow",
         severity=Severity.WARNING,
@@ -53,7 +53,7 @@ RULES = (
         good=replace(script("quick.sh", "#!/bin/sh\nexit 0\n"), trust=True),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK704",
         name="heavy-starter",
         severity=Severity.INFO,
@@ -63,7 +63,7 @@ RULES = (
         bad=one("PostToolUse", command("npx prettier --check ."), '"command": ', matcher="Edit"),
         good=one("PostToolUse", command("prettier --check ."), matcher="Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK705",
         name="no-filter",
         severity=Severity.INFO,
@@ -78,7 +78,7 @@ RULES = (
         ),
         good=script("log.sh", bash("cat >> log\n"), matcher="Bash"),
     ),
-    Rule(
+    LintRule(
         id="HK706",
         name="holds-stdout",
         severity=Severity.ERROR,
@@ -89,7 +89,7 @@ RULES = (
         good=replace(script("start.sh", bash("sleep 3 >/dev/null 2>&1 </dev/null &\n")), trust=True),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK707",
         name="llm-on-hot-path",
         severity=Severity.WARNING,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import bash, command, one, python, script
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
+from hookwright.protocol.diagnostics import Severity
 
 _READ = "command=$(jq -r '.tool_input.command')\n"
 _PY_READ = 'import json, sys\n\nevent = json.load(sys.stdin)\ncommand = event["tool_input"]["command"]\n'
@@ -17,7 +17,7 @@ _DENY = (
 )
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK401",
         name="exit-1-guard",
         severity=Severity.ERROR,
@@ -47,7 +47,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK402",
         name="exit-with-string",
         severity=Severity.ERROR,
@@ -65,7 +65,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK403",
         name="swallowed-exit",
         severity=Severity.ERROR,
@@ -91,7 +91,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK404",
         name="bare-except-allows",
         severity=Severity.WARNING,
@@ -116,7 +116,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK405",
         name="stdin-eaten",
         severity=Severity.ERROR,
@@ -131,7 +131,7 @@ RULES = (
         ),
         good=script("guard.py", python("import json, sys\n\nevent = json.load(sys.stdin)\n")),
     ),
-    Rule(
+    LintRule(
         id="HK406",
         name="stdin-read-twice",
         severity=Severity.WARNING,
@@ -147,7 +147,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK407",
         name="accidental-two",
         severity=Severity.WARNING,
@@ -158,7 +158,7 @@ RULES = (
         bad=one("UserPromptSubmit", command("make lint"), '"command": '),
         good=one("UserPromptSubmit", command("make lint || exit 1")),
     ),
-    Rule(
+    LintRule(
         id="HK408",
         name="set-e-pipe",
         severity=Severity.WARNING,
@@ -181,7 +181,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK409",
         name="deny-without-reason",
         severity=Severity.WARNING,
@@ -194,7 +194,7 @@ RULES = (
             bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.' >&2; exit 2 ;;\nesac\n"),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK410",
         name="reason-on-wrong-stream",
         severity=Severity.WARNING,
@@ -211,7 +211,7 @@ RULES = (
             bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.' >&2; exit 2 ;;\nesac\n"),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK411",
         name="stderr-on-exit-0",
         severity=Severity.INFO,
@@ -221,7 +221,7 @@ RULES = (
         bad=script("log.sh", bash("echo 'Large file, be careful.' >&2\nexit 0\n"), "echo"),
         good=script("log.sh", bash("jq -n '{systemMessage: \"Large file, be careful.\"}'\nexit 0\n")),
     ),
-    Rule(
+    LintRule(
         id="HK412",
         name="fallthrough-allow",
         severity=Severity.ERROR,
@@ -235,7 +235,7 @@ RULES = (
         ),
         good=script("guard.sh", bash(_READ + f"case \"$command\" in\n  terraform*) echo '{_DENY}'; exit 0 ;;\nesac\n")),
     ),
-    Rule(
+    LintRule(
         id="HK413",
         name="phantom-env",
         severity=Severity.ERROR,
@@ -246,7 +246,7 @@ RULES = (
         bad=one("PostToolUse", command('prettier --write "$CLAUDE_FILE_PATHS"'), '"command": ', matcher="Edit|Write"),
         good=one("PostToolUse", command('prettier --write "$(jq -r .tool_input.file_path)"'), matcher="Edit|Write"),
     ),
-    Rule(
+    LintRule(
         id="HK414",
         name="wrong-field",
         severity=Severity.WARNING,
@@ -260,7 +260,7 @@ RULES = (
             "log.sh", bash("jq -r '.tool_input.file_path' >> log\n"), event="PostToolUse", matcher="Edit|Write"
         ),
     ),
-    Rule(
+    LintRule(
         id="HK415",
         name="naive-shell-match",
         severity=Severity.WARNING,
@@ -282,7 +282,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK416",
         name="text-mode-encoding",
         severity=Severity.WARNING,
@@ -298,7 +298,7 @@ RULES = (
         ),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK417",
         name="self-serve-bypass",
         severity=Severity.WARNING,

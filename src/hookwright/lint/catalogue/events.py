@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, conf, group, one, script, settings
-from hookwright.lint.model import Rule, Sample
+from hookwright.lint.model import LintRule, Sample
+from hookwright.protocol.diagnostics import Severity
 
 _GUARD = bash(
     "command=$(jq -r '.tool_input.command')\ncase \"$command\" in\n"
@@ -23,7 +23,7 @@ _FORMAT = "jq -r .tool_input.file_path | xargs ruff format"
 _ORDER = "jq -r .tool_input.file_path | xargs isort"
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK601",
         name="cannot-block-here",
         severity=Severity.ERROR,
@@ -37,7 +37,7 @@ RULES = (
         ),
         good=script("guard.sh", _GUARD),
     ),
-    Rule(
+    LintRule(
         id="HK602",
         name="plain-stdout-dropped",
         severity=Severity.WARNING,
@@ -57,7 +57,7 @@ RULES = (
             matcher="Edit",
         ),
     ),
-    Rule(
+    LintRule(
         id="HK603",
         name="handler-type-unsupported",
         severity=Severity.ERROR,
@@ -68,7 +68,7 @@ RULES = (
         bad=one("SessionStart", {"type": "prompt", "prompt": "Is all well?"}, '"type"'),
         good=one("Stop", {"type": "prompt", "prompt": "Are all tasks done?"}),
     ),
-    Rule(
+    LintRule(
         id="HK604",
         name="post-without-failure",
         severity=Severity.INFO,
@@ -84,7 +84,7 @@ RULES = (
         ),
         good=script("watch.sh", bash("jq -r '.error' >> failures.log\n"), event="PostToolUseFailure", matcher="Bash"),
     ),
-    Rule(
+    LintRule(
         id="HK611",
         name="async-decision",
         severity=Severity.ERROR,
@@ -94,7 +94,7 @@ RULES = (
         bad=script("guard.sh", _GUARD, '"async"', handler={"async": True}),
         good=script("guard.sh", _GUARD),
     ),
-    Rule(
+    LintRule(
         id="HK612",
         name="async-context",
         severity=Severity.WARNING,
@@ -111,7 +111,7 @@ RULES = (
         ),
         good=script("context.sh", bash('echo "Branch: $(git branch --show-current)"\n'), event="SessionStart"),
     ),
-    Rule(
+    LintRule(
         id="HK613",
         name="async-noncommand",
         severity=Severity.ERROR,
@@ -121,7 +121,7 @@ RULES = (
         bad=one("Stop", {"type": "prompt", "prompt": "Done?", "async": True}, '"async"'),
         good=one("Stop", {"type": "prompt", "prompt": "Done?"}),
     ),
-    Rule(
+    LintRule(
         id="HK621",
         name="stop-no-active-check",
         severity=Severity.WARNING,
@@ -132,7 +132,7 @@ RULES = (
         bad=script("stop.sh", bash(_STOP_BODY), "exit 2", event="Stop"),
         good=script("stop.sh", bash('[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n' + _STOP_BODY), event="Stop"),
     ),
-    Rule(
+    LintRule(
         id="HK622",
         name="stop-runs-suite",
         severity=Severity.WARNING,
@@ -142,7 +142,7 @@ RULES = (
         bad=one("Stop", command("npm test"), '"command": '),
         good=script("stop.sh", bash('[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n' + _STOP_BODY), event="Stop"),
     ),
-    Rule(
+    LintRule(
         id="HK623",
         name="agent-in-hook",
         severity=Severity.ERROR,
@@ -155,7 +155,7 @@ RULES = (
             "Stop", command("claude -p 'Summarise the session' --settings '{\"disableAllHooks\": true}' > summary.md")
         ),
     ),
-    Rule(
+    LintRule(
         id="HK624",
         name="stop-reads-transcript",
         severity=Severity.WARNING,
@@ -165,7 +165,7 @@ RULES = (
         bad=script("stop.sh", bash('tail -1 "$(jq -r .transcript_path)" >> last.jsonl\n'), "tail", event="Stop"),
         good=script("stop.sh", bash("jq -r .last_assistant_message >> last.txt\n"), event="Stop"),
     ),
-    Rule(
+    LintRule(
         id="HK631",
         name="two-rewriters",
         severity=Severity.WARNING,
@@ -200,7 +200,7 @@ RULES = (
             }
         ),
     ),
-    Rule(
+    LintRule(
         id="HK632",
         name="two-writers",
         severity=Severity.WARNING,

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
-from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, one, plugin, python, script, settings
-from hookwright.lint.model import Rule, Sample
+from hookwright.lint.catalogue.samples import (
+    HOOKS,
+    SETTINGS,
+    bash,
+    command,
+    group,
+    one,
+    plugin,
+    python,
+    script,
+    settings,
+)
+from hookwright.lint.model import LintRule, Sample
+from hookwright.protocol.diagnostics import Severity
 
 _LOG = bash('jq -c . >> "$CLAUDE_PROJECT_DIR/.claude/log.jsonl"\n')
 _SCRIPT = {HOOKS + "log.sh": _LOG}
 _PY = {HOOKS + "log.py": python("import json, sys\n\njson.load(sys.stdin)\n")}
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK301",
         name="script-missing",
         severity=Severity.ERROR,
@@ -30,7 +41,7 @@ RULES = (
             "PreToolUse", command('python3 "${CLAUDE_PROJECT_DIR}/.claude/hooks/log.py"'), matcher="Bash", files=_PY
         ),
     ),
-    Rule(
+    LintRule(
         id="HK302",
         name="interpreter-missing",
         severity=Severity.ERROR,
@@ -42,7 +53,7 @@ RULES = (
         bad=one("Stop", command("no-such-notifier-3 done"), '"command": '),
         good=one("Stop", command("command -v no-such-notifier-3 >/dev/null && no-such-notifier-3 done")),
     ),
-    Rule(
+    LintRule(
         id="HK303",
         name="not-executable",
         severity=Severity.ERROR,
@@ -58,7 +69,7 @@ RULES = (
         ),
         good=one("Stop", command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'), files=_SCRIPT),
     ),
-    Rule(
+    LintRule(
         id="HK304",
         name="syntax-error",
         severity=Severity.ERROR,
@@ -70,7 +81,7 @@ RULES = (
         bad=script("guard.sh", bash('if [ -n "$X" ]; then\n  echo no >&2\ndone\n'), "done", event="Stop"),
         good=script("guard.sh", bash('if [ -n "$X" ]; then\n  echo no >&2\nfi\n'), event="Stop"),
     ),
-    Rule(
+    LintRule(
         id="HK305",
         name="relative-path",
         severity=Severity.WARNING,
@@ -81,7 +92,7 @@ RULES = (
         bad=one("Stop", command("python3 .claude/hooks/log.py"), '"command": ', files=_PY),
         good=one("Stop", command('python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/log.py'), files=_PY),
     ),
-    Rule(
+    LintRule(
         id="HK306",
         name="unquoted-placeholder",
         severity=Severity.WARNING,
@@ -91,7 +102,7 @@ RULES = (
         bad=one("Stop", command("$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh"), '"command": ', files=_SCRIPT),
         good=one("Stop", command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'), files=_SCRIPT),
     ),
-    Rule(
+    LintRule(
         id="HK307",
         name="tilde-or-var-in-exec-form",
         severity=Severity.ERROR,
@@ -102,7 +113,7 @@ RULES = (
         bad=one("Stop", command("~/bin/notify", args=[]), '"command": '),
         good=one("Stop", command("${CLAUDE_PROJECT_DIR}/.claude/hooks/log.sh", args=[]), files=_SCRIPT),
     ),
-    Rule(
+    LintRule(
         id="HK308",
         name="command-with-args",
         severity=Severity.ERROR,
@@ -113,7 +124,7 @@ RULES = (
         bad=one("Stop", command("python3 log.py", args=[]), '"command": '),
         good=one("Stop", command("python3", args=["${CLAUDE_PROJECT_DIR}/.claude/hooks/log.py"]), files=_PY),
     ),
-    Rule(
+    LintRule(
         id="HK309",
         name="bashism",
         severity=Severity.WARNING,
@@ -125,7 +136,7 @@ RULES = (
         bad=one("PreToolUse", command('jq -e .tool_input <<< "$(cat)"'), '"command": ', matcher="Bash"),
         good=one("PreToolUse", command("jq -e .tool_input"), matcher="Bash"),
     ),
-    Rule(
+    LintRule(
         id="HK310",
         name="single-quoted-placeholder",
         severity=Severity.WARNING,
@@ -135,7 +146,7 @@ RULES = (
         bad=one("Stop", command("'$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh'"), '"command": ', files=_SCRIPT),
         good=one("Stop", command('"$CLAUDE_PROJECT_DIR/.claude/hooks/log.sh"'), files=_SCRIPT),
     ),
-    Rule(
+    LintRule(
         id="HK311",
         name="windows-shim",
         severity=Severity.WARNING,
@@ -145,7 +156,7 @@ RULES = (
         bad=one("PostToolUse", command("npx", args=["prettier", "--check", "."]), '"command": ', matcher="Edit"),
         good=one("PostToolUse", command("npx prettier --check ."), matcher="Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK312",
         name="powershell-bare-var",
         severity=Severity.WARNING,
@@ -155,7 +166,7 @@ RULES = (
         bad=one("Stop", command("& $CLAUDE_PROJECT_DIR/notify.ps1", shell="powershell"), '"command": '),
         good=one("Stop", command("& $env:CLAUDE_PROJECT_DIR/notify.ps1", shell="powershell")),
     ),
-    Rule(
+    LintRule(
         id="HK313",
         name="plugin-uses-project-dir",
         severity=Severity.WARNING,
@@ -176,7 +187,7 @@ RULES = (
             }
         ),
     ),
-    Rule(
+    LintRule(
         id="HK314",
         name="machine-path",
         severity=Severity.WARNING,
@@ -186,7 +197,7 @@ RULES = (
         bad=one("Stop", command("/home/alice/bin/notify done"), '"command": '),
         good=one("Stop", command('"$HOME"/bin/notify done')),
     ),
-    Rule(
+    LintRule(
         id="HK315",
         name="floating-fetch",
         severity=Severity.WARNING,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import bash, command, conf, group, one, plugin, script, settings
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
+from hookwright.protocol.diagnostics import Severity
 
 _HI = command("echo hi")
 _GUARD = bash("""
@@ -25,7 +25,7 @@ esac
 """)
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK201",
         name="matcher-matches-nothing",
         severity=Severity.ERROR,
@@ -37,7 +37,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="mcp__memory"),
         good=one("PreToolUse", _HI, matcher="mcp__memory__.*"),
     ),
-    Rule(
+    LintRule(
         id="HK202",
         name="rule-syntax-in-matcher",
         severity=Severity.ERROR,
@@ -47,7 +47,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="Bash(git *)"),
         good=one("PreToolUse", command("echo hi", **{"if": "Bash(git *)"}), matcher="Bash"),
     ),
-    Rule(
+    LintRule(
         id="HK203",
         name="case",
         severity=Severity.ERROR,
@@ -57,7 +57,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="bash"),
         good=one("PreToolUse", _HI, matcher="Bash"),
     ),
-    Rule(
+    LintRule(
         id="HK204",
         name="unanchored-regex",
         severity=Severity.WARNING,
@@ -68,7 +68,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="Edit.*"),
         good=one("PreToolUse", _HI, matcher="Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK205",
         name="invalid-regex",
         severity=Severity.ERROR,
@@ -78,7 +78,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="*Bash"),
         good=one("PreToolUse", _HI, matcher="*"),
     ),
-    Rule(
+    LintRule(
         id="HK206",
         name="accidental-glob",
         severity=Severity.WARNING,
@@ -89,7 +89,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="mcp__*"),
         good=one("PreToolUse", _HI, matcher="^mcp__"),
     ),
-    Rule(
+    LintRule(
         id="HK207",
         name="wrong-separator",
         severity=Severity.ERROR,
@@ -99,7 +99,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="Write/Edit"),
         good=one("PreToolUse", _HI, matcher="Write|Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK208",
         name="matcher-ignored",
         severity=Severity.WARNING,
@@ -109,7 +109,7 @@ RULES = (
         bad=one("Stop", _HI, '"matcher"', matcher="Bash"),
         good=one("Stop", _HI),
     ),
-    Rule(
+    LintRule(
         id="HK209",
         name="matcher-value-domain",
         severity=Severity.WARNING,
@@ -120,7 +120,7 @@ RULES = (
         bad=one("SessionStart", _HI, '"matcher"', matcher="Bash"),
         good=one("SessionStart", _HI, matcher="startup|resume"),
     ),
-    Rule(
+    LintRule(
         id="HK210",
         name="if-on-non-tool-event",
         severity=Severity.ERROR,
@@ -130,7 +130,7 @@ RULES = (
         bad=one("Stop", command("echo hi", **{"if": "Bash(rm *)"}), '"if"'),
         good=one("Stop", _HI),
     ),
-    Rule(
+    LintRule(
         id="HK211",
         name="if-combined",
         severity=Severity.ERROR,
@@ -141,7 +141,7 @@ RULES = (
         bad=one("PreToolUse", command("echo hi", **{"if": "Edit(*.ts)|Write(*.ts)"}), '"if"', matcher="Edit|Write"),
         good=one("PreToolUse", command("echo hi", **{"if": "Edit(*.ts)"}), matcher="Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK212",
         name="if-as-gate",
         severity=Severity.WARNING,
@@ -157,7 +157,7 @@ RULES = (
         ),
         good=script("guard.sh", _GUARD, handler={"if": "Bash(terraform *)"}),
     ),
-    Rule(
+    LintRule(
         id="HK213",
         name="shell-class-gap",
         severity=Severity.WARNING,
@@ -167,7 +167,7 @@ RULES = (
         bad=script("guard.sh", _GUARD, '"matcher"', matcher="Bash"),
         good=script("guard.sh", _GUARD, matcher="Bash|PowerShell"),
     ),
-    Rule(
+    LintRule(
         id="HK214",
         name="write-class-gap",
         severity=Severity.WARNING,
@@ -178,7 +178,7 @@ RULES = (
         bad=script("paths.sh", _PATHS, '"matcher"', matcher="Write|Edit"),
         good=script("paths.sh", _PATHS, matcher="Write|Edit|NotebookEdit"),
     ),
-    Rule(
+    LintRule(
         id="HK215",
         name="stale-tool-name",
         severity=Severity.WARNING,
@@ -189,7 +189,7 @@ RULES = (
         bad=one("PreToolUse", _HI, '"matcher"', matcher="Task|MultiEdit|LS"),
         good=one("PreToolUse", _HI, matcher="Agent|Edit"),
     ),
-    Rule(
+    LintRule(
         id="HK216",
         name="plugin-mcp-name",
         severity=Severity.WARNING,
@@ -211,7 +211,7 @@ RULES = (
             }
         ),
     ),
-    Rule(
+    LintRule(
         id="HK217",
         name="needs-version",
         severity=Severity.INFO,

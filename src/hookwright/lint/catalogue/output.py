@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import bash, one, python, script
-from hookwright.lint.model import Rule, Sample
+from hookwright.lint.model import LintRule, Sample
+from hookwright.protocol.diagnostics import Severity
 
 _READ = "command=$(jq -r '.tool_input.command')\n"
 
@@ -27,7 +27,7 @@ _BLOCK_STOP = 'jq -n \'{decision: "block", reason: "Run the tests."}\'\n'
 _ACTIVE = '[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n'
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK501",
         name="invalid-json",
         severity=Severity.ERROR,
@@ -39,7 +39,7 @@ RULES = (
         good=_run(script("guard.sh", bash("jq -n '{reason: \"said no\"}'\n"))),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK502",
         name="two-documents",
         severity=Severity.ERROR,
@@ -52,7 +52,7 @@ RULES = (
         good=_run(script("note.sh", bash("jq -n '{systemMessage: \"one and two\"}'\n"))),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK503",
         name="leading-text",
         severity=Severity.ERROR,
@@ -65,7 +65,7 @@ RULES = (
         good=_run(script("guard.sh", bash(f"echo 'Shell ready' >&2\n{_GOOD}\n"))),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK504",
         name="misplaced-decision",
         severity=Severity.ERROR,
@@ -80,7 +80,7 @@ RULES = (
         ),
         good=script("guard.sh", _case(_GOOD)),
     ),
-    Rule(
+    LintRule(
         id="HK505",
         name="bad-value",
         severity=Severity.ERROR,
@@ -91,7 +91,7 @@ RULES = (
         bad=script("guard.sh", _case(_GOOD.replace('"deny"', '"block"')), "jq -n"),
         good=script("guard.sh", _case(_GOOD)),
     ),
-    Rule(
+    LintRule(
         id="HK506",
         name="missing-event-name",
         severity=Severity.ERROR,
@@ -108,7 +108,7 @@ RULES = (
         ),
         good=script("guard.sh", _case(_GOOD)),
     ),
-    Rule(
+    LintRule(
         id="HK507",
         name="echoed-input",
         severity=Severity.ERROR,
@@ -120,7 +120,7 @@ RULES = (
         good=_run(script("log.sh", bash("cat >> log.jsonl\n"))),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK508",
         name="exit2-plus-json",
         severity=Severity.WARNING,
@@ -131,7 +131,7 @@ RULES = (
         bad=script("guard.sh", _case(f"{_GOOD}\n    exit 2"), "exit 2"),
         good=script("guard.sh", _case(_GOOD)),
     ),
-    Rule(
+    LintRule(
         id="HK509",
         name="wrong-audience",
         severity=Severity.WARNING,
@@ -149,7 +149,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK510",
         name="context-too-long",
         severity=Severity.WARNING,
@@ -161,7 +161,7 @@ RULES = (
         good=_run(script("context.py", python('print("Convention. " * 100)\n'), event="SessionStart")),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK511",
         name="injection-like-wording",
         severity=Severity.WARNING,
@@ -181,7 +181,7 @@ RULES = (
             event="SessionStart",
         ),
     ),
-    Rule(
+    LintRule(
         id="HK512",
         name="no-effect-field",
         severity=Severity.INFO,
@@ -192,7 +192,7 @@ RULES = (
         bad=script("log.sh", bash('cat >> log.jsonl\necho \'{"continue": true, "suppressOutput": true}\'\n'), "echo"),
         good=script("log.sh", bash("cat >> log.jsonl\n")),
     ),
-    Rule(
+    LintRule(
         id="HK513",
         name="stop-needs-reason",
         severity=Severity.ERROR,
@@ -203,7 +203,7 @@ RULES = (
         bad=script("stop.sh", bash(_ACTIVE + "jq -n '{decision: \"block\"}'\n"), "decision", event="Stop"),
         good=script("stop.sh", bash(_ACTIVE + _BLOCK_STOP), event="Stop"),
     ),
-    Rule(
+    LintRule(
         id="HK514",
         name="updatedInput-partial",
         severity=Severity.WARNING,
@@ -226,7 +226,7 @@ RULES = (
             ),
         ),
     ),
-    Rule(
+    LintRule(
         id="HK515",
         name="updatedToolOutput-shape",
         severity=Severity.ERROR,
@@ -257,7 +257,7 @@ RULES = (
         ),
         runs=True,
     ),
-    Rule(
+    LintRule(
         id="HK516",
         name="defer-interactive",
         severity=Severity.WARNING,
@@ -267,7 +267,7 @@ RULES = (
         bad=script("guard.sh", _case(_GOOD.replace('"deny"', '"defer"')), "jq -n"),
         good=script("guard.sh", _case(_GOOD.replace('"deny"', '"ask"'))),
     ),
-    Rule(
+    LintRule(
         id="HK517",
         name="http-status-deny",
         severity=Severity.ERROR,

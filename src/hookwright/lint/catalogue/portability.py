@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import command, conf, group, one
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
+from hookwright.protocol.diagnostics import Severity
 
 _HI = command("echo hi")
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK901",
         name="not-on-target",
         severity=Severity.WARNING,
@@ -21,7 +21,7 @@ RULES = (
         good=one("Stop", _HI, target="codex"),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK902",
         name="host-variable",
         severity=Severity.WARNING,
@@ -36,7 +36,7 @@ RULES = (
         ),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK903",
         name="tool-name-map",
         severity=Severity.WARNING,
@@ -48,7 +48,7 @@ RULES = (
         good=conf({"PostToolUse": [group(_HI)]}, target="gemini"),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK904",
         name="event-name-map",
         severity=Severity.WARNING,
@@ -60,7 +60,7 @@ RULES = (
         good=conf({"SessionStart": [group(_HI)]}, target="gemini"),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK905",
         name="timeout-unit-map",
         severity=Severity.WARNING,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import SETTINGS, command, conf, group, one, plugin, settings
-from hookwright.lint.model import Rule, Sample
+from hookwright.lint.model import LintRule, Sample
+from hookwright.protocol.diagnostics import Severity
 
 _STOP = {"Stop": [group(command("notify-send done"))]}
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK101",
         name="unknown-event",
         severity=Severity.ERROR,
@@ -22,7 +22,7 @@ RULES = (
         bad=conf({"PreToolCall": [group(command("echo hi"), matcher="Bash")]}, '"PreToolCall"'),
         good=conf({"PreToolUse": [group(command("echo hi"), matcher="Bash")]}),
     ),
-    Rule(
+    LintRule(
         id="HK102",
         name="event-needs-newer-agent",
         severity=Severity.WARNING,
@@ -33,7 +33,7 @@ RULES = (
         good=conf({"PostModelSwitch": [group(command("echo hi"))]}, target="2.1.300"),
         needs_target=True,
     ),
-    Rule(
+    LintRule(
         id="HK103",
         name="flat-handler",
         severity=Severity.ERROR,
@@ -46,7 +46,7 @@ RULES = (
         bad=conf({"PreToolUse": [{"type": "command", "command": "echo hi"}]}, '{\n        "type"'),
         good=conf({"PreToolUse": [group(command("echo hi"))]}),
     ),
-    Rule(
+    LintRule(
         id="HK104",
         name="bad-type",
         severity=Severity.ERROR,
@@ -57,7 +57,7 @@ RULES = (
         bad=conf({"PreToolUse": [group(command("echo hi"), matcher={"type": "always"})]}, '"matcher"'),
         good=conf({"PreToolUse": [group(command("echo hi"), matcher="*")]}),
     ),
-    Rule(
+    LintRule(
         id="HK105",
         name="unknown-handler-type",
         severity=Severity.ERROR,
@@ -69,7 +69,7 @@ RULES = (
         bad=conf({"Stop": [group({"type": "Command", "command": "echo hi"})]}, '"type": "Command"'),
         good=conf({"Stop": [group(command("echo hi"))]}),
     ),
-    Rule(
+    LintRule(
         id="HK106",
         name="unknown-key",
         severity=Severity.WARNING,
@@ -79,7 +79,7 @@ RULES = (
         bad=one("Stop", command("notify-send done", timeoutMs=5000), '"timeoutMs"'),
         good=one("Stop", command("notify-send done", timeout=5)),
     ),
-    Rule(
+    LintRule(
         id="HK107",
         name="timeout-unit",
         severity=Severity.WARNING,
@@ -90,7 +90,7 @@ RULES = (
         bad=one("Stop", command("notify-send done", timeout=5000), '"timeout"'),
         good=one("Stop", command("notify-send done", timeout=5)),
     ),
-    Rule(
+    LintRule(
         id="HK108",
         name="duplicate-handler",
         severity=Severity.WARNING,
@@ -114,7 +114,7 @@ RULES = (
             }
         ),
     ),
-    Rule(
+    LintRule(
         id="HK109",
         name="duplicate-hooks-file",
         severity=Severity.ERROR,
@@ -132,7 +132,7 @@ RULES = (
         ),
         good=plugin({"hooks/hooks.json": settings(_STOP)}),
     ),
-    Rule(
+    LintRule(
         id="HK110",
         name="hooks-disabled",
         severity=Severity.WARNING,
@@ -142,7 +142,7 @@ RULES = (
         bad=conf(_STOP, '"disableAllHooks"', disableAllHooks=True),
         good=conf(_STOP, disableAllHooks=False),
     ),
-    Rule(
+    LintRule(
         id="HK111",
         name="json-extras",
         severity=Severity.ERROR,
@@ -154,7 +154,7 @@ RULES = (
         bad=Sample({SETTINGS: '{\n  "hooks": {\n    "Stop": [],\n  }\n}\n'}, '"Stop": [],'),
         good=Sample({SETTINGS: '{\n  "hooks": {\n    "Stop": []\n  }\n}\n'}),
     ),
-    Rule(
+    LintRule(
         id="HK112",
         name="shadowed-directory",
         severity=Severity.WARNING,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.catalogue.samples import bash, script
-from hookwright.lint.model import Rule
+from hookwright.lint.model import LintRule
+from hookwright.protocol.diagnostics import Severity
 
 RULES = (
-    Rule(
+    LintRule(
         id="HK001",
         name="suppression-without-reason",
         severity=Severity.WARNING,
@@ -17,7 +17,7 @@ RULES = (
         bad=script("log.sh", bash("echo 'Large file.' >&2 # hookwright: ignore HK411\nexit 0\n"), "echo"),
         good=script("log.sh", bash("echo 'Large file.' >&2 # hookwright: ignore HK411 -- for the debug log\nexit 0\n")),
     ),
-    Rule(
+    LintRule(
         id="HK002",
         name="unused-suppression",
         severity=Severity.INFO,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.handlers import Kind, OnFailure
 from hookwright.lint.found import finding
 from hookwright.lint.guards import all_points, calls_of, tool_guards
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.ir import Branch, Leave
-from hookwright.lint.programs.ir import Kind as TestKind
-from hookwright.lint.subject import Hook, Subject
-from hookwright.matchers import MatchAll
+from hookwright.lint.programs.ir import TestKind as TestKind
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.matching.matchers import MatchAll
+from hookwright.protocol.handlers import Kind, OnFailure
 
 _HEAVY = {
     ("npx",): "npx",
@@ -39,7 +39,7 @@ def check_cost(subject: Subject) -> Iterator[Finding]:
         yield from _filter(hook)
 
 
-def _session_end(hook: Hook) -> Iterator[Finding]:
+def _session_end(hook: CheckedHook) -> Iterator[Finding]:
     if hook.event == "SessionEnd" and hook.handler.timeout is None:
         what = (
             "All SessionEnd hooks together have 1.5 seconds, unless a hook of a settings file sets a longer "
@@ -48,14 +48,14 @@ def _session_end(hook: Hook) -> Iterator[Finding]:
         yield finding("HK701", hook.place(), what, '"timeout": 10')
 
 
-def _no_timeout(hook: Hook) -> Iterator[Finding]:
+def _no_timeout(hook: CheckedHook) -> Iterator[Finding]:
     if hook.handler.timeout is None:
         then = "is blocked" if hook.handler.on_failure is OnFailure.BLOCK else "proceeds"
         what = f"No `timeout`: this guard may hang for {hook.rules.timeout:g} seconds, and then the call {then}."
         yield finding("HK702", hook.place(), what, '"timeout": 10')
 
 
-def _heavy(hook: Hook) -> Iterator[Finding]:
+def _heavy(hook: CheckedHook) -> Iterator[Finding]:
     """HK704: starters that take longer than the work."""
     if hook.event not in _HOT or (hook.command is not None and hook.command.background):
         return
@@ -77,7 +77,7 @@ def _heavy(hook: Hook) -> Iterator[Finding]:
             return
 
 
-def _filter(hook: Hook) -> Iterator[Finding]:
+def _filter(hook: CheckedHook) -> Iterator[Finding]:
     """HK705: a process for every tool that only looks at the tool's name."""
     if hook.rules.target != "tool_name" or not isinstance(hook.matcher, MatchAll):
         return
@@ -98,7 +98,7 @@ def _filter(hook: Hook) -> Iterator[Finding]:
                     return
 
 
-def _model(hook: Hook) -> Iterator[Finding]:
+def _model(hook: CheckedHook) -> Iterator[Finding]:
     """HK707: a model for every tool call."""
     broad = isinstance(hook.matcher, MatchAll) and hook.handler.condition is None
     if hook.event in _HOT and hook.handler.kind in (Kind.PROMPT, Kind.AGENT) and broad:

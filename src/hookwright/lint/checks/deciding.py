@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
     REFUSING,
@@ -20,7 +19,6 @@ from hookwright.lint.guards import (
 )
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.blocks import Point, flat, points
-from hookwright.lint.programs.greps import unguarded_greps
 from hookwright.lint.programs.ir import (
     Block,
     Branch,
@@ -34,7 +32,9 @@ from hookwright.lint.programs.ir import (
     Try,
     Within,
 )
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.programs.shell.greps import unguarded_greps
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.protocol.diagnostics import Severity
 
 #: Programs whose ordinary failure is 2.
 _FAIL_WITH_2 = frozenset(
@@ -59,7 +59,7 @@ def check_deciding(subject: Subject) -> Iterator[Finding]:
 # ── statuses ────────────────────────────────────────────────────────────────
 
 
-def _wrong_status(hook: Hook, program: Program) -> Iterator[Finding]:
+def _wrong_status(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK401 and HK402: a refusal with a status that does not refuse."""
     if hook.rules.exit_2 not in REFUSING:
         return
@@ -83,7 +83,7 @@ def _wrong_status(hook: Hook, program: Program) -> Iterator[Finding]:
         yield finding("HK401", hook.position(program, leave.place), what, how)
 
 
-def _proceeds(hook: Hook) -> str:
+def _proceeds(hook: CheckedHook) -> str:
     match hook.event:
         case "PreToolUse" | "PermissionRequest":
             return "the call proceeds"
@@ -99,7 +99,7 @@ def _short(words: str) -> str:
     return line if len(line) <= 50 else line[:49] + "…"
 
 
-def _swallowed(hook: Hook, program: Program) -> Iterator[Finding]:
+def _swallowed(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK403: an exit 2 that ends only an inner shell or a child."""
     for point in all_points(program):
         stmt = point.stmt
@@ -129,7 +129,7 @@ def _leaves(block: Block) -> bool:
     return any(isinstance(stmt, Leave) and stmt.code != 0 for stmt in flat(block))
 
 
-def _lost_scripts(hook: Hook) -> Iterator[Finding]:
+def _lost_scripts(hook: CheckedHook) -> Iterator[Finding]:
     """HK403: a guard script whose status the command line throws away."""
     inline = hook.launch.inline
     if hook.rules.exit_2 not in REFUSING or inline is None or inline.mentions("$?"):
@@ -153,7 +153,7 @@ def _lost_scripts(hook: Hook) -> Iterator[Finding]:
         )
 
 
-def _caught(hook: Hook, program: Program) -> Iterator[Finding]:
+def _caught(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK404: handlers of exceptions that let everything through."""
     if program.language is not Language.PYTHON or hook.rules.exit_2 not in REFUSING:
         return
@@ -191,7 +191,7 @@ def _is_zero(block: Block) -> bool:
 # ── stdin ───────────────────────────────────────────────────────────────────
 
 
-def _stdin(hook: Hook, program: Program) -> Iterator[Finding]:
+def _stdin(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK405 and HK406: an event that never arrives, or arrives once."""
     if program.language is not Language.SHELL:
         return
@@ -222,7 +222,7 @@ def _stdin(hook: Hook, program: Program) -> Iterator[Finding]:
             )
 
 
-def _accidental(hook: Hook) -> Iterator[Finding]:
+def _accidental(hook: CheckedHook) -> Iterator[Finding]:
     """HK407: a last command whose ordinary failure is 2."""
     if hook.rules.exit_2 not in REFUSING:
         return
@@ -258,7 +258,7 @@ def _tool(call: Call) -> str:
     return call.name
 
 
-def _errexit(hook: Hook, program: Program) -> Iterator[Finding]:
+def _errexit(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK408: `set -e` and a grep that finds nothing."""
     if program.language is not Language.SHELL or not program.errexit:
         return

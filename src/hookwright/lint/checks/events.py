@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hookwright.diagnostics import Severity
-from hookwright.events import Exit2, Plain
-from hookwright.handlers import CommandHandler, Kind
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
     REFUSING,
-    Refusal,
+    GuardRefusal,
     all_points,
     answers,
     calls_of,
@@ -22,9 +19,12 @@ from hookwright.lint.guards import (
 )
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.ir import Branch, Call, Hole, Leave, Program, Say, Stream
-from hookwright.lint.programs.ir import Kind as TestKind
+from hookwright.lint.programs.ir import TestKind as TestKind
 from hookwright.lint.programs.template import looks_like_object
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.events import Exit2, Plain
+from hookwright.protocol.handlers import CommandHandler, Kind
 
 _INSTEAD = {
     "PostToolUse": "PreToolUse",
@@ -70,7 +70,7 @@ def check_events(subject: Subject) -> Iterator[Finding]:
 # ── events ──────────────────────────────────────────────────────────────────
 
 
-def _cannot_block(hook: Hook, subject: Subject) -> Iterator[Finding]:
+def _cannot_block(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
     """HK601: refusals on events that cannot refuse."""
     claude_ignores = hook.rules.exit_2 is Exit2.NOTHING or hook.event == "PermissionRequest"
     if not claude_ignores:
@@ -92,9 +92,11 @@ def _cannot_block(hook: Hook, subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _useless_exit(hook: Hook) -> tuple[str, str]:
+def _useless_exit(hook: CheckedHook) -> tuple[str, str]:
     if hook.event == "PermissionRequest":
-        what = "Claude Code ignores exit 2 on PermissionRequest, and the dialog appears as usual; Hookwright denies (D11)."
+        what = (
+            "Claude Code ignores exit 2 on PermissionRequest, and the dialog appears as usual; Hookwright denies (D11)."
+        )
         return (
             what,
             '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": '
@@ -104,7 +106,7 @@ def _useless_exit(hook: Hook) -> tuple[str, str]:
     return what, f"The same test on {_INSTEAD.get(hook.event, 'an event that can be blocked')}."
 
 
-def _dropped(hook: Hook) -> Iterator[Finding]:
+def _dropped(hook: CheckedHook) -> Iterator[Finding]:
     """HK602: plain text that nobody reads."""
     if hook.rules.plain is not Plain.DROPPED or not hook.rules.output.keys() & {"additional_context"}:
         return
@@ -133,7 +135,7 @@ def _then_two(after: tuple[object, ...]) -> bool:
     return any(isinstance(stmt, Leave) and stmt.code == 2 for stmt in after[:2])
 
 
-def _kind(hook: Hook) -> Iterator[Finding]:
+def _kind(hook: CheckedHook) -> Iterator[Finding]:
     """HK603: types of handlers that the event does not run."""
     kind = hook.handler.kind
     if kind in (Kind.PROMPT, Kind.AGENT) and kind not in hook.rules.model_kinds:
@@ -144,7 +146,7 @@ def _kind(hook: Hook) -> Iterator[Finding]:
         yield finding("HK603", hook.place("type"), what, "A command handler.")
 
 
-def _failures(hook: Hook, subject: Subject) -> Iterator[Finding]:
+def _failures(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
     """HK604: looking for failures where only successes come."""
     if hook.event != "PostToolUse" or any(other.event == "PostToolUseFailure" for other in subject.hooks):
         return
@@ -167,7 +169,7 @@ def _failures(hook: Hook, subject: Subject) -> Iterator[Finding]:
 # ── background ──────────────────────────────────────────────────────────────
 
 
-def _background(hook: Hook) -> Iterator[Finding]:
+def _background(hook: CheckedHook) -> Iterator[Finding]:
     """HK611 to HK613: answers that come too late."""
     handler = hook.handler
     if not isinstance(handler, CommandHandler):
@@ -191,7 +193,7 @@ def _background(hook: Hook) -> Iterator[Finding]:
         )
 
 
-def _speaks(hook: Hook) -> bool:
+def _speaks(hook: CheckedHook) -> bool:
     said = [point.stmt for program in hook.launch.deciding for point in all_points(program)]
     return any(isinstance(stmt, Say) and stmt.stream is Stream.OUT and stmt.text.parts for stmt in said)
 
@@ -199,7 +201,7 @@ def _speaks(hook: Hook) -> bool:
 # ── loops ───────────────────────────────────────────────────────────────────
 
 
-def _stop(hook: Hook) -> Iterator[Finding]:
+def _stop(hook: CheckedHook) -> Iterator[Finding]:
     """HK621, HK622 and HK624: hooks at the end of a turn."""
     if hook.event not in ("Stop", "SubagentStop"):
         return
@@ -210,7 +212,7 @@ def _stop(hook: Hook) -> Iterator[Finding]:
         yield from _transcript(hook, program)
 
 
-def _suite(hook: Hook) -> Iterator[Finding]:
+def _suite(hook: CheckedHook) -> Iterator[Finding]:
     handler = hook.command
     text = handler.command.strip() if handler is not None and hook.launch.inline is not None else ""
     if hook.launch.scripts or not _SUITES.match(text) or re.search(r"exit|[;|]", text):
@@ -223,7 +225,7 @@ def _suite(hook: Hook) -> Iterator[Finding]:
     yield finding("HK622", hook.place("command"), what, write)
 
 
-def _loop(hook: Hook, program: Program) -> Iterator[Finding]:
+def _loop(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     blocking = [refusal for refusal in program_refusals(program) if not _is_stop(refusal)]
     if not blocking or any(other.mentions("stop_hook_active") for other in hook.programs) or _keeps_state(program):
         return
@@ -235,7 +237,7 @@ def _loop(hook: Hook, program: Program) -> Iterator[Finding]:
     yield finding("HK621", hook.position(program, blocking[0].point.stmt.place), what, write)
 
 
-def _is_stop(refusal: Refusal) -> bool:
+def _is_stop(refusal: GuardRefusal) -> bool:
     return refusal.answer is not None and decision(refusal.answer) == "stop"
 
 
@@ -252,7 +254,7 @@ def _keeps_state(program: Program) -> bool:
     return asks and (writes or program.mentions("touch ") or program.mentions("write"))
 
 
-def _transcript(hook: Hook, program: Program) -> Iterator[Finding]:
+def _transcript(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     if program.mentions("last_assistant_message"):
         return
     for read in program.fields:
@@ -262,7 +264,7 @@ def _transcript(hook: Hook, program: Program) -> Iterator[Finding]:
             return
 
 
-def _agents(hook: Hook) -> Iterator[Finding]:
+def _agents(hook: CheckedHook) -> Iterator[Finding]:
     """HK623: an agent inside of a hook."""
     for program in hook.programs:
         if _NO_HOOKS.search(program.text) or _has_depth_guard(program):

@@ -13,7 +13,7 @@ from hookwright.lint.launch import is_shell
 from hookwright.lint.model import Finding
 from hookwright.lint.placeholders import misquoted, quoted
 from hookwright.lint.programs.ir import Program
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
 
 _SHIMS = frozenset(
     ["npx", "npm", "pnpm", "yarn", "eslint", "prettier", "tsc", "tsx", "biome", "vitest", "jest", "bunx"]
@@ -35,7 +35,7 @@ def check_forms(subject: Subject) -> Iterator[Finding]:
             yield from _shell_form(hook)
 
 
-def _exec_form(hook: Hook) -> Iterator[Finding]:
+def _exec_form(hook: CheckedHook) -> Iterator[Finding]:
     """HK307, HK308 and HK311: a program with arguments, without a shell."""
     handler = hook.command
     assert handler is not None
@@ -68,7 +68,7 @@ def _exec_form(hook: Hook) -> Iterator[Finding]:
         )
 
 
-def _powershell(hook: Hook) -> Iterator[Finding]:
+def _powershell(hook: CheckedHook) -> Iterator[Finding]:
     """HK312: PowerShell has its own way to variables."""
     handler = hook.command
     assert handler is not None
@@ -80,7 +80,7 @@ def _powershell(hook: Hook) -> Iterator[Finding]:
         yield finding("HK312", hook.place("command"), what, f"`$env:{match[1]}` or `${{{match[1]}}}`", fix=fix)
 
 
-def _shell_form(hook: Hook) -> Iterator[Finding]:
+def _shell_form(hook: CheckedHook) -> Iterator[Finding]:
     """HK306, HK309 and HK310: a line for `sh -c`."""
     handler = hook.command
     assert handler is not None
@@ -105,7 +105,7 @@ def _shell_form(hook: Hook) -> Iterator[Finding]:
             yield from _bashisms(hook, script.program, "This script is run by `sh`")
 
 
-def _bashisms(hook: Hook, program: Program, by: str) -> Iterator[Finding]:
+def _bashisms(hook: CheckedHook, program: Program, by: str) -> Iterator[Finding]:
     for place, what_is, effect in program.bashisms[:1]:
         blocks = ", and 2 means *block*" if "status 2" in effect and hook.rules.exit_2 in REFUSING else ""
         what = f"{by}, and `{what_is}` is bash: dash (Debian, Ubuntu) answers with {effect}{blocks}."

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookwright.diagnostics import Severity
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
     all_points,
@@ -17,8 +16,9 @@ from hookwright.lint.guards import (
 )
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.blocks import Point
-from hookwright.lint.programs.ir import Branch, Call, Kind, Language, Program, Say, Stdin, Stream, Test
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.programs.ir import Branch, Call, Language, Program, Say, Stdin, Stream, Test, TestKind
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.protocol.diagnostics import Severity
 
 _RESOLVES = (
     "realpath",
@@ -55,7 +55,7 @@ def check_hostile(subject: Subject) -> Iterator[Finding]:
                 yield from _prefixes(hook, program)
 
 
-def _interpolated(hook: Hook, program: Program) -> Iterator[Finding]:
+def _interpolated(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK803: parts of the event inside of code."""
     for point, call in calls_of(program):
         if call.name == "xargs":
@@ -70,7 +70,7 @@ def _interpolated(hook: Hook, program: Program) -> Iterator[Finding]:
             yield finding("HK803", hook.position(program, call.place), what, _argument_way(program))
 
 
-def _xargs(hook: Hook, program: Program, point: Point, call: Call) -> Iterator[Finding]:
+def _xargs(hook: CheckedHook, program: Program, point: Point, call: Call) -> Iterator[Finding]:
     """Look at names that go through xargs: into code they run, into words they are split."""
     piped = [say for say in point.near if isinstance(say, Say) and say.stream is Stream.AWAY]
     if call.stdin is not Stdin.PIPE or not piped or not any(map(_hostile, piped[-1].text.origins)):
@@ -118,7 +118,7 @@ def _argument_way(program: Program) -> str:
             )
 
 
-def _prefixes(hook: Hook, program: Program) -> Iterator[Finding]:
+def _prefixes(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK809: paths compared as texts."""
     if any(program.mentions(word) for word in _RESOLVES):
         return
@@ -141,16 +141,16 @@ def _prefixes(hook: Hook, program: Program) -> Iterator[Finding]:
 
 def _is_prefix(test: Test) -> bool:
     for pattern in test.patterns:
-        if test.kind is Kind.PREFIX and "/" in pattern:
+        if test.kind is TestKind.PREFIX and "/" in pattern:
             return True
-        if test.kind is Kind.GLOB and re.fullmatch(r"/[^*?\[]+/\*", pattern):
+        if test.kind is TestKind.GLOB and re.fullmatch(r"/[^*?\[]+/\*", pattern):
             return True
-        if test.kind is Kind.REGEX and re.match(r"\^/[\w./-]+/", pattern):
+        if test.kind is TestKind.REGEX and re.match(r"\^/[\w./-]+/", pattern):
             return True
     return False
 
 
-def _wide_allow(hook: Hook, program: Program) -> Iterator[Finding]:
+def _wide_allow(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK811: an approval by the beginning of a command."""
     for answer in answers(program):
         if decision(answer) not in ("allow", "approve") or not hook.rules.permission:
@@ -172,11 +172,11 @@ def _begins(test: Test) -> bool:
     if not any(origin.endswith("tool_input.command") for origin in test.origins):
         return False
     for pattern in test.patterns:
-        if test.kind is Kind.PREFIX:
+        if test.kind is TestKind.PREFIX:
             return True
-        if test.kind is Kind.GLOB and re.fullmatch(r"[\w ./-]+\*", pattern):
+        if test.kind is TestKind.GLOB and re.fullmatch(r"[\w ./-]+\*", pattern):
             return True
-        if test.kind is Kind.REGEX and pattern.startswith("^") and not pattern.endswith("$"):
+        if test.kind is TestKind.REGEX and pattern.startswith("^") and not pattern.endswith("$"):
             return True
     return False
 

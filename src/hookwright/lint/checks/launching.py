@@ -7,16 +7,16 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from hookwright.events import Exit2
 from hookwright.lint.checks.syntax import check_syntax
 from hookwright.lint.edits import replace_value
 from hookwright.lint.found import finding
 from hookwright.lint.guards import REFUSING, calls_of
-from hookwright.lint.launch import Script, head
+from hookwright.lint.launch import HookScript, head
 from hookwright.lint.model import Edit, Executable, Finding, Fix, Position
 from hookwright.lint.programs.ir import Program
-from hookwright.lint.subject import Hook, Subject
-from hookwright.sources import Scope
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.protocol.events import Exit2
+from hookwright.protocol.sources import Scope
 
 #: What an interpreter exits with when its file is missing.
 _MISSING = {"bash": 127, "zsh": 127, "node": 1, "nodejs": 1, "bun": 1, "ruby": 1, "deno": 1}
@@ -110,7 +110,7 @@ def check_launching(subject: Subject) -> Iterator[Finding]:
 # ── scripts ─────────────────────────────────────────────────────────────────
 
 
-def _scripts(hook: Hook) -> Iterator[Finding]:
+def _scripts(hook: CheckedHook) -> Iterator[Finding]:
     for script in hook.launch.scripts:
         if not script.exists:
             yield from _missing(hook, script)
@@ -120,7 +120,7 @@ def _scripts(hook: Hook) -> Iterator[Finding]:
         yield from _of_plugin(hook, script)
 
 
-def _missing(hook: Hook, script: Script) -> Iterator[Finding]:
+def _missing(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK301: a file that is not there, with what its interpreter exits with."""
     foreign = script.path.startswith(hook.reach.home + os.sep) and hook.document.scope is not Scope.USER
     if script.tested or foreign or not _is_decidable(script):
@@ -139,21 +139,21 @@ def _missing(hook: Hook, script: Script) -> Iterator[Finding]:
     yield finding("HK301", hook.place("command"), what, "The path of an existing script.")
 
 
-def _is_decidable(script: Script) -> bool:
+def _is_decidable(script: HookScript) -> bool:
     """Tell whether the path is known for sure on this machine."""
     if os.path.isabs(script.word):
         return True
     return "/" in script.word or script.interpreter != ""
 
 
-def _shown(hook: Hook, path: str) -> str:
+def _shown(hook: CheckedHook, path: str) -> str:
     for root in (hook.reach.plugin_root, hook.reach.project_dir):
         if root and path.startswith(root + os.sep):
             return os.path.relpath(path, root)
     return path
 
 
-def _direct(hook: Hook, script: Script) -> Iterator[Finding]:
+def _direct(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK303: a file that is run by itself needs the right to it and a line that says by what."""
     shown = _shown(hook, script.path)
     if not os.path.isfile(script.path):
@@ -180,7 +180,7 @@ def _direct(hook: Hook, script: Script) -> Iterator[Finding]:
         yield from _shebang(hook, script)
 
 
-def _shebang(hook: Hook, script: Script) -> Iterator[Finding]:
+def _shebang(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK302 for the interpreter of a `#!` line."""
     words = (script.shebang or "").split()
     names = [word for word in words if not word.startswith("-")]
@@ -209,7 +209,7 @@ def _without_returns(path: str) -> Fix:
     return tuple(Edit(path, match.start(), match.end(), "\n") for match in re.finditer("\r\n", text))
 
 
-def _relative(hook: Hook, script: Script) -> Iterator[Finding]:
+def _relative(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK305: a path that depends on where the agent last went."""
     moved = any(call.name == "cd" for program in hook.programs if not program.path for _, call in calls_of(program))
     if os.path.isabs(script.word) or moved or script.word.startswith("~"):
@@ -225,7 +225,7 @@ def _relative(hook: Hook, script: Script) -> Iterator[Finding]:
     yield finding("HK305", hook.place("command"), what, f"`{right}`", fix=_anchored(hook, script.word, base))
 
 
-def _anchored(hook: Hook, word: str, base: str) -> Fix:
+def _anchored(hook: CheckedHook, word: str, base: str) -> Fix:
     handler = hook.command
     if handler is None:
         return ()
@@ -246,7 +246,7 @@ def _anchored(hook: Hook, word: str, base: str) -> Fix:
     return replace_value(hook.document, (*hook.at, "command"), text)
 
 
-def _of_plugin(hook: Hook, script: Script) -> Iterator[Finding]:
+def _of_plugin(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK313: a plugin that runs its scripts from the project."""
     if hook.plugin is None or (
         script.path.startswith(hook.plugin.root + os.sep) and "CLAUDE_PROJECT_DIR" not in _raw(hook)
@@ -260,7 +260,7 @@ def _of_plugin(hook: Hook, script: Script) -> Iterator[Finding]:
         yield finding("HK313", hook.place("command"), what, '"${CLAUDE_PLUGIN_ROOT}"/… for what comes with the plugin.')
 
 
-def _raw(hook: Hook) -> str:
+def _raw(hook: CheckedHook) -> str:
     handler = hook.command
     return " ".join((handler.command, *(handler.args or ()))) if handler is not None else ""
 
@@ -268,14 +268,14 @@ def _raw(hook: Hook) -> str:
 # ── programs ────────────────────────────────────────────────────────────────
 
 
-def _on_path(hook: Hook, name: str) -> bool:
+def _on_path(hook: CheckedHook, name: str) -> bool:
     if "/" in name:
         return os.access(name, os.X_OK)
     path = hook.options.env.get("PATH", os.defpath)
     return shutil.which(name, path=path) is not None
 
 
-def _programs_missing(hook: Hook) -> Iterator[Finding]:
+def _programs_missing(hook: CheckedHook) -> Iterator[Finding]:
     """HK302: programs of the command line that this machine does not have."""
     handler = hook.command
     if handler is None:
@@ -316,7 +316,7 @@ def _required(program: Program) -> Iterator[str]:
 # ── portability of what is started ──────────────────────────────────────────
 
 
-def _machine_path(hook: Hook) -> Iterator[Finding]:
+def _machine_path(hook: CheckedHook) -> Iterator[Finding]:
     """HK314: somebody's home directory in a shared file."""
     match = _MACHINE.search(_raw(hook))
     if match is not None:
@@ -324,7 +324,7 @@ def _machine_path(hook: Hook) -> Iterator[Finding]:
         yield finding("HK314", hook.place("command"), what, '"$CLAUDE_PROJECT_DIR" or "$HOME".')
 
 
-def _fetches(hook: Hook) -> Iterator[Finding]:
+def _fetches(hook: CheckedHook) -> Iterator[Finding]:
     """HK315: packages that are fetched anew and unpinned."""
     for program in hook.programs:
         for _, call in calls_of(program):
@@ -347,7 +347,7 @@ def _fetches(hook: Hook) -> Iterator[Finding]:
             )
 
 
-def unpinned(words: list[str], hook: Hook) -> str | None:
+def unpinned(words: list[str], hook: CheckedHook) -> str | None:
     """Name the package that a runner would fetch unpinned, or None."""
     if not words:
         return None
@@ -367,7 +367,7 @@ def unpinned(words: list[str], hook: Hook) -> str | None:
     return None if pinned or _installed(hook, package) else package.removesuffix("@latest")
 
 
-def _installed(hook: Hook, package: str) -> bool:
+def _installed(hook: CheckedHook, package: str) -> bool:
     """Tell whether the project depends on a package, so that its own copy is run."""
     path = os.path.join(hook.reach.project_dir, "package.json")
     try:

@@ -8,18 +8,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookwright.conditions import InvalidRule, parse_rule
 from hookwright.config.jsonfile import Broken, parse_json
-from hookwright.diagnostics import Severity
 from hookwright.lint.edits import replace_value
 from hookwright.lint.found import finding
 from hookwright.lint.guards import guards, program_refusals, tool_guards
 from hookwright.lint.model import Finding, Fix
 from hookwright.lint.programs.ir import Program
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.targets import COMMA_LISTS, KEY_SINCE, TYPE_SINCE, dotted
 from hookwright.lint.tools import FOREIGN, SHELL_TOOLS, STALE, TOOLS, WRITE_TOOLS, matched
-from hookwright.matchers import MatchNames, MatchNothing, MatchPattern
+from hookwright.matching.conditions import InvalidRule, parse_rule
+from hookwright.matching.matchers import MatchNames, MatchNothing, MatchPattern
+from hookwright.protocol.diagnostics import Severity
 
 _TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RULE_SYNTAX = re.compile(r"\|?([A-Za-z]\w*)\(.*\)\|?")
@@ -42,7 +42,7 @@ def check_matching(subject: Subject) -> Iterator[Finding]:
     yield from _gaps(subject)
 
 
-def _matcher(hook: Hook, subject: Subject) -> Iterator[Finding]:
+def _matcher(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
     text = hook.group.matcher
     if text is None or text in ("", "*"):
         return
@@ -61,7 +61,7 @@ def _matcher(hook: Hook, subject: Subject) -> Iterator[Finding]:
         yield finding("HK209", hook.matcher_place(), what, f"One of {known}, or no `matcher`.")
 
 
-def _invalid(hook: Hook, text: str) -> Iterator[Finding]:
+def _invalid(hook: CheckedHook, text: str) -> Iterator[Finding]:
     """HK202 or HK205: no regular expression."""
     matcher = hook.matcher
     assert isinstance(matcher, MatchNothing)
@@ -72,7 +72,7 @@ def _invalid(hook: Hook, text: str) -> Iterator[Finding]:
     yield finding("HK205", hook.matcher_place(), what, "Exact names such as `Edit|Write`, or a valid expression.")
 
 
-def _tools(hook: Hook, text: str, subject: Subject) -> Iterator[Finding]:
+def _tools(hook: CheckedHook, text: str, subject: Subject) -> Iterator[Finding]:
     """HK201 to HK207, HK215 to HK217: matchers over tool names."""
     matcher = hook.matcher
     if isinstance(matcher, MatchNames):
@@ -82,11 +82,11 @@ def _tools(hook: Hook, text: str, subject: Subject) -> Iterator[Finding]:
     yield from _plugin_server(hook, text, subject)
 
 
-def _fixed(hook: Hook, text: str) -> Fix:
+def _fixed(hook: CheckedHook, text: str) -> Fix:
     return replace_value(hook.document, (*hook.group_at, "matcher"), text)
 
 
-def _names(hook: Hook, text: str, matcher: MatchNames) -> Iterator[Finding]:
+def _names(hook: CheckedHook, text: str, matcher: MatchNames) -> Iterator[Finding]:
     at = hook.matcher_place()
     folded = {name.lower(): name for name in TOOLS}
     live = bool(matched(matcher))
@@ -120,7 +120,7 @@ def _names(hook: Hook, text: str, matcher: MatchNames) -> Iterator[Finding]:
     yield from _commas(hook, text)
 
 
-def _stale(hook: Hook, matcher: MatchNames) -> Iterator[Finding]:
+def _stale(hook: CheckedHook, matcher: MatchNames) -> Iterator[Finding]:
     """HK215, once for a matcher: serious only when nothing that is left can match."""
     stale = sorted(name for name in matcher.names if name in STALE)
     others = [name for name in matcher.names if name not in STALE]
@@ -131,7 +131,7 @@ def _stale(hook: Hook, matcher: MatchNames) -> Iterator[Finding]:
     yield finding("HK215", hook.matcher_place(), what, write, severity=Severity.INFO if harmless else None)
 
 
-def _commas(hook: Hook, text: str) -> Iterator[Finding]:
+def _commas(hook: CheckedHook, text: str) -> Iterator[Finding]:
     version = hook.options.target.version
     if "," in text and (version is None or version < COMMA_LISTS):
         what = f"`{text}` is a list since Claude Code {dotted(COMMA_LISTS)}; before, a comma never matched."
@@ -141,7 +141,7 @@ def _commas(hook: Hook, text: str) -> Iterator[Finding]:
         yield finding("HK217", hook.matcher_place(), what, write, fix=fix, severity=severity)
 
 
-def _pattern(hook: Hook, text: str) -> Iterator[Finding]:
+def _pattern(hook: CheckedHook, text: str) -> Iterator[Finding]:
     at = hook.matcher_place()
     covered = matched(hook.matcher)
     rule = _RULE_SYNTAX.fullmatch(text)
@@ -170,7 +170,7 @@ def _may_be_custom(text: str) -> bool:
     return bool(re.fullmatch(r"[\w:-]*", bare)) and bare != ""
 
 
-def _glob(hook: Hook, text: str) -> Iterator[Finding]:
+def _glob(hook: CheckedHook, text: str) -> Iterator[Finding]:
     """HK206: a star that was meant as in a shell."""
     stem = _GLOB.sub("", text)
     star = text[text.index("*") - 1]
@@ -185,7 +185,7 @@ def _glob(hook: Hook, text: str) -> Iterator[Finding]:
     yield finding("HK206", hook.matcher_place(), what, f"`{right}`" if right else "An anchored expression.", fix=fix)
 
 
-def _unanchored(hook: Hook, text: str, covered: frozenset[str]) -> Iterator[Finding]:
+def _unanchored(hook: CheckedHook, text: str, covered: frozenset[str]) -> Iterator[Finding]:
     """HK204: names that are matched only because they contain the name that was meant."""
     if "^" in text or text.startswith(".*") or re.search(r"\(\?!|\[", text):
         return
@@ -203,7 +203,7 @@ def _unanchored(hook: Hook, text: str, covered: frozenset[str]) -> Iterator[Find
         yield finding("HK204", hook.matcher_place(), what, f"`{exact}`, which is compared as a whole.")
 
 
-def _plugin_server(hook: Hook, text: str, subject: Subject) -> Iterator[Finding]:
+def _plugin_server(hook: CheckedHook, text: str, subject: Subject) -> Iterator[Finding]:
     """HK216: a plugin's MCP server under its bare name."""
     for plugin in subject.plugins:
         for server in _servers(plugin.root):
@@ -230,7 +230,7 @@ def _servers(root: str) -> list[str]:
 # ── `if` ────────────────────────────────────────────────────────────────────
 
 
-def _condition(hook: Hook) -> Iterator[Finding]:
+def _condition(hook: CheckedHook) -> Iterator[Finding]:
     """HK210 and HK211: rules that are never decided, or never match."""
     rule = hook.handler.condition
     if rule is None:
@@ -309,11 +309,11 @@ def _gaps(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _about_paths(hook: Hook) -> bool:
+def _about_paths(hook: CheckedHook) -> bool:
     return any("file_path" in field.path for program in hook.programs for field in program.fields)
 
 
-def _versions(hook: Hook) -> Iterator[Finding]:
+def _versions(hook: CheckedHook) -> Iterator[Finding]:
     """HK217: keys and types that the target does not know yet."""
     version = hook.options.target.version
     if version is None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hookwright.diagnostics import Severity
-from hookwright.events import Exit2
 from hookwright.lint.found import finding
-from hookwright.lint.guards import Answer, all_points, answers, constant, decision
+from hookwright.lint.guards import PrintedAnswer, all_points, answers, constant, decision
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.programs.ir import Encoded, Hole, Leave, Object, Program, Say, Stream, Text, Value
 from hookwright.lint.programs.template import NotJson, Several, looks_like_object
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, TOOLS, matched
-from hookwright.matchers import MatchNames
-from hookwright.wire import camel
+from hookwright.matching.matchers import MatchNames
+from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.events import Exit2
+from hookwright.protocol.wire import camel
 
 _PERMISSIONS = ("allow", "deny", "ask", "defer")
 _INJECTION = re.compile(
@@ -43,11 +43,11 @@ def check_output(subject: Subject) -> Iterator[Finding]:
             yield from _wording(hook, program)
 
 
-def _at(hook: Hook, program: Program, answer: Answer) -> Position:
+def _at(hook: CheckedHook, program: Program, answer: PrintedAnswer) -> Position:
     return hook.position(program, answer.point.stmt.place)
 
 
-def _answer(hook: Hook, program: Program, answer: Answer, shared: bool) -> Iterator[Finding]:
+def _answer(hook: CheckedHook, program: Program, answer: PrintedAnswer, shared: bool) -> Iterator[Finding]:
     at = _at(hook, program, answer)
     if isinstance(answer.value, NotJson):
         yield from _not_json(answer, at)
@@ -66,7 +66,7 @@ def _answer(hook: Hook, program: Program, answer: Answer, shared: bool) -> Itera
     yield from _fields(hook, answer, at)
 
 
-def _not_json(answer: Answer, at: Position) -> Iterator[Finding]:
+def _not_json(answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     assert isinstance(answer.value, NotJson)
     assert isinstance(answer.point.stmt, Say)
     if any(not isinstance(part, str) for part in answer.point.stmt.text.parts):
@@ -78,7 +78,7 @@ def _not_json(answer: Answer, at: Position) -> Iterator[Finding]:
     yield finding("HK501", at, what, "`jq -n --arg reason \"$reason\" '{…}'` or json.dumps, which quote by themselves.")
 
 
-def _interpolated(answer: Answer, at: Position) -> Iterator[Finding]:
+def _interpolated(answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK501: parts of the event pasted into JSON text, where a quote or a line break of theirs breaks it."""
     stmt = answer.point.stmt
     assert isinstance(stmt, Say)
@@ -97,7 +97,7 @@ def _interpolated(answer: Answer, at: Position) -> Iterator[Finding]:
 # ── the object ──────────────────────────────────────────────────────────────
 
 
-def _misplaced(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
+def _misplaced(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK504: fields on the wrong level."""
     assert answer.object is not None
     inner = {camel(name) for name in hook.rules.output}
@@ -115,7 +115,7 @@ def _misplaced(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
             yield from _no_permission(hook, at)
 
 
-def _no_permission(hook: Hook, at: Position) -> Iterator[Finding]:
+def _no_permission(hook: CheckedHook, at: Position) -> Iterator[Finding]:
     if hook.event == "PermissionRequest":
         what = "PermissionRequest reads `decision.behavior`, not `permissionDecision`: the answer has no effect."
         yield finding("HK504", at, what, '"decision": {"behavior": "deny", "message": "…"}')
@@ -124,7 +124,7 @@ def _no_permission(hook: Hook, at: Position) -> Iterator[Finding]:
         yield finding("HK601", at, what, "The same decision on PreToolUse, before the call runs.")
 
 
-def _values(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
+def _values(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK505: words that are not in the list."""
     assert answer.object is not None
     legacy = constant(answer.object.items.get("decision"))
@@ -156,14 +156,14 @@ def _values(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
         yield finding("HK516", at, what, '"ask" where a person sits in front of the agent.')
 
 
-def _legacy_way_out(hook: Hook, right: str) -> str:
+def _legacy_way_out(hook: CheckedHook, right: str) -> str:
     if "permission_decision" in hook.rules.output:
         name = {"block": "deny", "approve": "allow"}[right]
         return f'{{"hookSpecificOutput": {{"hookEventName": "{hook.event}", "permissionDecision": "{name}", …}}}}'
     return f'"decision": "{right}"'
 
 
-def _event_name(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
+def _event_name(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK506: `hookSpecificOutput` without the name of its event, or with another one."""
     specific = answer.specific
     if specific is None or specific.open:
@@ -179,12 +179,12 @@ def _event_name(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
         yield finding("HK506", at, what, f'"hookEventName": "{hook.event}"')
 
 
-def _maps_to(hook: Hook, name: str) -> bool:
+def _maps_to(hook: CheckedHook, name: str) -> bool:
     """An agent's own `Stop` runs as SubagentStop."""
     return hook.event == "SubagentStop" and name == "Stop" and hook.document.origin.component is not None
 
 
-def _fields(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
+def _fields(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK509, HK512 to HK515: fields that do not do what their author hopes for."""
     assert answer.object is not None
     items = answer.object.items
@@ -204,7 +204,7 @@ def _fields(hook: Hook, answer: Answer, at: Position) -> Iterator[Finding]:
     yield from _rewrites(hook, specific, at)
 
 
-def _only_for_user(hook: Hook, items: object, specific: object) -> bool:
+def _only_for_user(hook: CheckedHook, items: object, specific: object) -> bool:
     keys = {*(items if isinstance(items, dict) else ()), *(specific if isinstance(specific, dict) else ())}
     return "additional_context" in hook.rules.output and not keys & {
         "additionalContext",
@@ -215,7 +215,7 @@ def _only_for_user(hook: Hook, items: object, specific: object) -> bool:
     }
 
 
-def _no_effect(answer: Answer, at: Position) -> Iterator[Finding]:
+def _no_effect(answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     assert answer.object is not None
     items = answer.object.items
     idle = [key for key, value in (("continue", True), ("suppressOutput", True)) if items.get(key) is value]
@@ -228,7 +228,7 @@ def _no_effect(answer: Answer, at: Position) -> Iterator[Finding]:
         yield finding("HK512", at, what, "Nothing at all.")
 
 
-def _rewrites(hook: Hook, specific: object, at: Position) -> Iterator[Finding]:
+def _rewrites(hook: CheckedHook, specific: object, at: Position) -> Iterator[Finding]:
     items = specific if isinstance(specific, dict) else {}
     rewritten = items.get("updatedInput")
     tools = matched(hook.matcher) if isinstance(hook.matcher, MatchNames) else frozenset[str]()
@@ -254,7 +254,7 @@ def _rewrites(hook: Hook, specific: object, at: Position) -> Iterator[Finding]:
 # ── the path ────────────────────────────────────────────────────────────────
 
 
-def _mixed(hook: Hook, program: Program) -> Iterator[Finding]:
+def _mixed(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK502 and HK503: something on stdout before the answer."""
     for answer in answers(program):
         if answer.object is None:
@@ -277,7 +277,7 @@ def _mixed(hook: Hook, program: Program) -> Iterator[Finding]:
             yield finding("HK503", at, what, "JSON alone on stdout; everything else with `>&2`.")
 
 
-def _with_exit(hook: Hook, program: Program) -> Iterator[Finding]:
+def _with_exit(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK508: an answer and exit 2 on one path."""
     if hook.rules.exit_2 in (Exit2.NOTHING, Exit2.FAIL):
         return
@@ -294,7 +294,7 @@ def _with_exit(hook: Hook, program: Program) -> Iterator[Finding]:
             yield finding("HK508", hook.position(program, point.stmt.place), what, write)
 
 
-def _wording(hook: Hook, program: Program) -> Iterator[Finding]:
+def _wording(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK511: context that reads like an attack."""
     for point in all_points(program):
         stmt = point.stmt

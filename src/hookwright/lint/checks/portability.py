@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding
-from hookwright.lint.subject import Hook, Subject
-from hookwright.lint.targets import Host
+from hookwright.lint.subject import CheckedHook, Subject
+from hookwright.lint.targets import TargetHost
 from hookwright.lint.tools import matched
-from hookwright.matchers import MatchNames
+from hookwright.matching.matchers import MatchNames
 
 
 def check_portability(subject: Subject) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def check_portability(subject: Subject) -> Iterator[Finding]:
             yield from _hook(hook, host)
 
 
-def _hook(hook: Hook, host: Host) -> Iterator[Finding]:
+def _hook(hook: CheckedHook, host: TargetHost) -> Iterator[Finding]:
     there = host.events.get(hook.event)
     event_at = hook.document.place((*hook.document.at, hook.event))
     if there is None:
@@ -40,7 +40,7 @@ def _hook(hook: Hook, host: Host) -> Iterator[Finding]:
     yield from _timeout(hook, host)
 
 
-def _variables(hook: Hook, host: Host) -> Iterator[Finding]:
+def _variables(hook: CheckedHook, host: TargetHost) -> Iterator[Finding]:
     handler = hook.command
     if handler is None or host.project_variable:
         return
@@ -50,7 +50,7 @@ def _variables(hook: Hook, host: Host) -> Iterator[Finding]:
         yield finding("HK902", hook.place("command"), what, '`[ -n "${CLAUDE_PROJECT_DIR:-}" ] || exit 0; …`')
 
 
-def _tools(hook: Hook, host: Host) -> Iterator[Finding]:
+def _tools(hook: CheckedHook, host: TargetHost) -> Iterator[Finding]:
     if hook.rules.target != "tool_name" or not isinstance(hook.matcher, MatchNames):
         return
     other = {tool: host.tools[tool] for tool in sorted(matched(hook.matcher)) if tool in host.tools}
@@ -65,7 +65,7 @@ def _tools(hook: Hook, host: Host) -> Iterator[Finding]:
         )
 
 
-def _timeout(hook: Hook, host: Host) -> Iterator[Finding]:
+def _timeout(hook: CheckedHook, host: TargetHost) -> Iterator[Finding]:
     seconds = hook.handler.timeout
     if host.milliseconds and seconds is not None and seconds < 1000:
         what = f"{host.name} counts milliseconds: the hook is ended after {seconds:g} ms there."

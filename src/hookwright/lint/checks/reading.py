@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hookwright.events import CATALOGUE
 from hookwright.lint.found import finding
 from hookwright.lint.guards import about_content, all_points, is_guard, program_refusals
 from hookwright.lint.model import Finding, Position
-from hookwright.lint.programs.ir import Branch, Kind, Language, Leave, Place, Program, Say, Stream, Test
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.programs.ir import Branch, Language, Leave, Place, Program, Say, Stream, Test, TestKind
+from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, matched
-from hookwright.matchers import MatchNames
+from hookwright.matching.matchers import MatchNames
+from hookwright.protocol.events import CATALOGUE
 
 #: Variables that tutorials name and nobody sets, with what to read instead.
 _PHANTOMS = {
@@ -99,7 +99,7 @@ def check_reading(subject: Subject) -> Iterator[Finding]:
                 yield from _encoding(hook, program)
 
 
-def _phantoms(hook: Hook, program: Program, settings: set[str]) -> Iterator[Finding]:
+def _phantoms(hook: CheckedHook, program: Program, settings: set[str]) -> Iterator[Finding]:
     """HK413: variables that nobody sets."""
     seen: set[str] = set()
     for read in program.env:
@@ -120,7 +120,7 @@ def _phantoms(hook: Hook, program: Program, settings: set[str]) -> Iterator[Find
         yield finding("HK413", hook.position(program, read.place), what, right)
 
 
-def _fields(hook: Hook, program: Program, subject: Subject) -> Iterator[Finding]:
+def _fields(hook: CheckedHook, program: Program, subject: Subject) -> Iterator[Finding]:
     """HK414: fields that the event does not have."""
     events = subject.events_of.get(program.path, frozenset({hook.event})) if program.path else frozenset({hook.event})
     known = {name for event in events for name in CATALOGUE[event].__struct_fields__} | {"hook_event_name"}
@@ -143,7 +143,7 @@ def _listed(events: frozenset[str]) -> str:
     return " and ".join(sorted(events))
 
 
-def _input_field(hook: Hook, name: str, every: set[tuple[str, ...]], at: Position) -> Iterator[Finding]:
+def _input_field(hook: CheckedHook, name: str, every: set[tuple[str, ...]], at: Position) -> Iterator[Finding]:
     if not isinstance(hook.matcher, MatchNames):
         return
     tools = matched(hook.matcher)
@@ -156,7 +156,7 @@ def _input_field(hook: Hook, name: str, every: set[tuple[str, ...]], at: Positio
         yield finding("HK414", at, what, f"`tool_input.{right}`")
 
 
-def _naive(hook: Hook, program: Program) -> Iterator[Finding]:
+def _naive(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK415: a whole command compared with a fixed piece of text."""
     for refusal in program_refusals(program):
         for condition in refusal.point.under:
@@ -170,25 +170,25 @@ def _naive(hook: Hook, program: Program) -> Iterator[Finding]:
                         f"A search for the text `{literal}` misses `{first}  {rest}`, quoted words and "
                         f'scripts, and refuses `echo "{literal}"`.'
                     )
-                    write = "The words of the command: split with shlex or, in Python, `hookwright.shell.analyse_bash`."
+                    write = "Split the command with shlex or, in Python, `hookwright.matching.shell.analyse_bash`."
                     yield finding("HK415", hook.position(program, atom.place), what, write)
 
 
 def _literal(test: Test) -> str | None:
     """Give the fixed text of two words or more that a test looks for anywhere."""
     for pattern in test.patterns:
-        bare = pattern.strip("*") if test.kind is Kind.GLOB else pattern
-        plain = test.kind in (Kind.CONTAINS, Kind.GLOB) or (
-            test.kind is Kind.REGEX and not _REGEX_CHARACTERS.search(bare)
+        bare = pattern.strip("*") if test.kind is TestKind.GLOB else pattern
+        plain = test.kind in (TestKind.CONTAINS, TestKind.GLOB) or (
+            test.kind is TestKind.REGEX and not _REGEX_CHARACTERS.search(bare)
         )
-        if test.kind is Kind.GLOB and (not pattern.startswith("*") or _REGEX_CHARACTERS.search(bare)):
+        if test.kind is TestKind.GLOB and (not pattern.startswith("*") or _REGEX_CHARACTERS.search(bare)):
             plain = False
         if plain and _COMMAND.match(bare.strip()):
             return bare.strip()
     return None
 
 
-def _bypass(hook: Hook, program: Program) -> Iterator[Finding]:
+def _bypass(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK417: a way round the guard that the agent can take by itself."""
     for point in all_points(program):
         if not isinstance(point.stmt, Branch):
@@ -213,17 +213,17 @@ def _bypass(hook: Hook, program: Program) -> Iterator[Finding]:
 
 def _switch(test: Test, against: bool) -> str | None:
     names = [origin.removeprefix("env.") for origin in test.origins if origin.startswith("env.")]
-    on = (test.kind is Kind.EMPTY and against) or (test.kind in (Kind.EQUALS, Kind.EXISTS) and not against)
+    on = (test.kind is TestKind.EMPTY and against) or (test.kind in (TestKind.EQUALS, TestKind.EXISTS) and not against)
     if len(names) == 1 and on and _BYPASS.search(names[0]) and len(test.origins) == 1:
         return names[0]
     marker = next((pattern for pattern in test.patterns if _BYPASS_TEXT.search(pattern)), None)
-    looks = test.kind in (Kind.CONTAINS, Kind.REGEX, Kind.GLOB) and not against
+    looks = test.kind in (TestKind.CONTAINS, TestKind.REGEX, TestKind.GLOB) and not against
     if marker and looks and about_content(test) and any(o.endswith("tool_input.command") for o in test.origins):
         return marker
     return None
 
 
-def _encoding(hook: Hook, program: Program) -> Iterator[Finding]:
+def _encoding(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK416: text streams in the encoding of the machine, with a target of Windows."""
     if program.language is not Language.PYTHON or program.mentions("reconfigure") or program.mentions("stdin.buffer"):
         return

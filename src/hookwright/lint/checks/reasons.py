@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.events import Exit2
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
     REFUSING,
-    Answer,
+    PrintedAnswer,
     about_content,
     answered,
     answers,
@@ -22,17 +21,18 @@ from hookwright.lint.programs.ir import (
     Block,
     Branch,
     Call,
-    Kind,
     Leave,
     Program,
     Say,
     Stmt,
     Stream,
+    TestKind,
     Text,
     Try,
 )
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import POWERFUL, matched
+from hookwright.protocol.events import Exit2
 
 #: Programs that say nothing on stderr unless they are called wrongly.
 _QUIET = frozenset(
@@ -81,7 +81,7 @@ def check_reasons(subject: Subject) -> Iterator[Finding]:
 # ── reasons ─────────────────────────────────────────────────────────────────
 
 
-def _without_reason(hook: Hook, program: Program) -> Iterator[Finding]:
+def _without_reason(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK409 and HK410: refusals whose reason is missing or on the wrong stream."""
     if hook.rules.exit_2 not in REFUSING and hook.rules.exit_2 is not Exit2.FEEDBACK:
         return
@@ -119,7 +119,7 @@ def _without_reason(hook: Hook, program: Program) -> Iterator[Finding]:
         yield from _reasonless(hook, program, answer)
 
 
-def _reasonless(hook: Hook, program: Program, answer: Answer) -> Iterator[Finding]:
+def _reasonless(hook: CheckedHook, program: Program, answer: PrintedAnswer) -> Iterator[Finding]:
     made = decision(answer)
     if answer.object is None or answer.object.open:
         return
@@ -153,7 +153,7 @@ def _prints_somewhere(stmt: Stmt) -> bool:
     )
 
 
-def _on_stderr(hook: Hook, program: Program) -> Iterator[Finding]:
+def _on_stderr(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK411: words on stderr that nobody reads."""
     for point, leave in exits(program):
         near = [say for say in point.near if isinstance(say, Say)]
@@ -168,7 +168,7 @@ def _on_stderr(hook: Hook, program: Program) -> Iterator[Finding]:
 # ── approvals ───────────────────────────────────────────────────────────────
 
 
-def _falls_through(hook: Hook, program: Program) -> Iterator[Finding]:
+def _falls_through(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK412: an approval of everything that was not refused."""
     if not hook.rules.permission or hook.handler.condition is not None or not matched(hook.matcher) & POWERFUL:
         return
@@ -184,7 +184,7 @@ def _falls_through(hook: Hook, program: Program) -> Iterator[Finding]:
             yield finding("HK412", hook.position(program, answer.point.stmt.place), what, write)
 
 
-def _has_rewrite(answer: Answer) -> bool:
+def _has_rewrite(answer: PrintedAnswer) -> bool:
     return answer.specific is not None and "updatedInput" in answer.specific.items
 
 
@@ -210,7 +210,7 @@ def _opts_out(stmt: Stmt) -> bool:
         return False
     for arm in stmt.arms:
         silent = any(isinstance(s, Leave) and s.code in (0, None) for s in arm.body) and not _speaks(arm.body)
-        if silent and any(about_content(atom) and atom.kind is not Kind.EMPTY for atom, _ in arm.test.atoms()):
+        if silent and any(about_content(atom) and atom.kind is not TestKind.EMPTY for atom, _ in arm.test.atoms()):
             return True
     rest = stmt.otherwise
     return any(isinstance(s, Leave) and s.code in (0, None) for s in rest) and not _speaks(rest)

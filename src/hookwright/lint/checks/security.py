@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookwright.conditions import InvalidRule, Reading, Where, covers, parse_rule
-from hookwright.handlers import HttpHandler, OnFailure
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
     calls_of,
@@ -20,9 +18,11 @@ from hookwright.lint.launch import head
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.blocks import Point, flat
 from hookwright.lint.programs.ir import Call, Program, Stdin
-from hookwright.lint.subject import Document, Hook, Subject
-from hookwright.matchers import NO_MATCH
-from hookwright.sources import Scope
+from hookwright.lint.subject import CheckedHook, Document, Subject
+from hookwright.matching.conditions import InvalidRule, Reading, Where, covers, parse_rule
+from hookwright.matching.matchers import NO_MATCH
+from hookwright.protocol.handlers import HttpHandler, OnFailure
+from hookwright.protocol.sources import Scope
 
 #: How programs of Linux, macOS and Windows begin.
 _COMPILED = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe", b"MZ")
@@ -88,7 +88,7 @@ def check_security(subject: Subject) -> Iterator[Finding]:
 # ── code from elsewhere ─────────────────────────────────────────────────────
 
 
-def _downloads(hook: Hook, program: Program) -> Iterator[Finding]:
+def _downloads(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK801: text from the network or from an encoding that is run."""
     for point, call in calls_of(program):
         source = _piped_source(point, call)
@@ -132,7 +132,7 @@ def _source_of(earlier: list[Call]) -> str:
     return ""
 
 
-def _binaries(hook: Hook) -> Iterator[Finding]:
+def _binaries(hook: CheckedHook) -> Iterator[Finding]:
     """HK801: a compiled program under a dot-directory."""
     for script in hook.launch.scripts:
         parts = os.path.relpath(script.path, hook.reach.project_dir).split(os.sep)
@@ -235,7 +235,7 @@ def _escalation(document: Document) -> Iterator[Finding]:
         )
 
 
-def _exposure(hook: Hook) -> Iterator[Finding]:
+def _exposure(hook: CheckedHook) -> Iterator[Finding]:
     """HK808: events in clear text to another host."""
     handler = hook.handler
     if (
@@ -247,7 +247,7 @@ def _exposure(hook: Hook) -> Iterator[Finding]:
         yield finding("HK808", hook.place("url"), what, "https://…")
 
 
-def _changed(hook: Hook, subject: Subject) -> Iterator[Finding]:
+def _changed(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
     """HK810: what is not what was trusted."""
     why = subject.changed.get(f"{hook.document.path} {hook.place().pointer}")
     if why is not None:
@@ -279,7 +279,7 @@ def _unprotected(subject: Subject) -> Iterator[Finding]:
         yield finding("HK806", hook.place("command"), what, write)
 
 
-def _protected(subject: Subject, hook: Hook, path: str) -> bool:
+def _protected(subject: Subject, hook: CheckedHook, path: str) -> bool:
     for document in subject.documents:
         permissions = document.value.get("permissions")
         for key in ("deny", "ask"):
@@ -306,7 +306,7 @@ def _denies(text: str, path: str, project: str) -> bool:
     return rule.match("Edit", {"file_path": path}, where, Reading.DENY) != NO_MATCH
 
 
-def _fails_open(hook: Hook) -> Iterator[Finding]:
+def _fails_open(hook: CheckedHook) -> Iterator[Finding]:
     """HK807: guards that say nothing about their own failure."""
     if not hook.rules.on_failure or hook.handler.on_failure is OnFailure.BLOCK or not waits(hook):
         return

@@ -11,15 +11,15 @@ from hookwright.config.fields import SPECS, suggestion
 from hookwright.config.jsonfile import Broken, Path, read_tree
 from hookwright.config.parse import parse_hooks
 from hookwright.config.settings import merge
-from hookwright.diagnostics import Diagnostic, Severity
-from hookwright.events import CATALOGUE
-from hookwright.handlers import CommandHandler
 from hookwright.lint.edits import nest_handler, remove_member, rename_key, replace_value
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Fix, Position
-from hookwright.lint.subject import Document, Hook, Role, Subject
+from hookwright.lint.subject import CheckedHook, Document, Role, Subject
 from hookwright.lint.targets import EVENT_SINCE, EVENTS_TOLERATED, dotted
-from hookwright.sources import SETTINGS_SCOPES, Scope, Source
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.sources import SETTINGS_SCOPES, Scope, Source
 
 _WHOLE_FILE = ("PreToolUse", "PermissionRequest")
 #: What the parser says -> the rule, for everything that is wrong with the shape of an entry.
@@ -107,9 +107,7 @@ def _consequence(document: Document, rule: str, path: Path) -> str:
     """Say what Claude Code makes of an entry that cannot be used, and what Hookwright does."""
     event = next((step for step in path if isinstance(step, str) and step in CATALOGUE), None)
     if rule == "HK101":
-        return (
-            f"Claude Code before {dotted(EVENTS_TOLERATED)} skips the whole file for it; Hookwright only these hooks (D2)."
-        )
+        return f"Claude Code before {dotted(EVENTS_TOLERATED)} skips the whole file; Hookwright only these hooks (D2)."
     if rule not in _DROPPING or document.role is not Role.SETTINGS:
         return ""
     if event in _WHOLE_FILE:
@@ -171,7 +169,7 @@ def _versions(document: Document, subject: Subject) -> Iterator[Finding]:
             yield finding("HK102", document.place((*document.at, event)), what, write)
 
 
-def _timeout(hook: Hook) -> Iterator[Finding]:
+def _timeout(hook: CheckedHook) -> Iterator[Finding]:
     """HK107: milliseconds where seconds belong."""
     seconds = hook.handler.timeout
     if seconds is None or not (seconds > 3600 or (seconds >= 1000 and seconds % 1000 == 0)):
@@ -188,7 +186,7 @@ def _timeout(hook: Hook) -> Iterator[Finding]:
 
 def _duplicates(subject: Subject) -> Iterator[Finding]:
     """HK108: the same command from a settings file and from a plugin."""
-    seen: dict[tuple[object, ...], Hook] = {}
+    seen: dict[tuple[object, ...], CheckedHook] = {}
     for hook in subject.commands:
         handler = hook.command
         assert handler is not None
@@ -206,7 +204,7 @@ def _duplicates(subject: Subject) -> Iterator[Finding]:
             yield finding("HK108", hook.place("command"), what, "One of the two.")
 
 
-def _resolved(handler: CommandHandler, hook: Hook) -> tuple[str, ...]:
+def _resolved(handler: CommandHandler, hook: CheckedHook) -> tuple[str, ...]:
     known = {"CLAUDE_PROJECT_DIR": hook.reach.project_dir, "CLAUDE_PLUGIN_ROOT": hook.reach.plugin_root}
     words = (handler.command, *(handler.args or ()))
     for name, value in known.items():
@@ -255,7 +253,9 @@ def _shadowed(subject: Subject) -> Iterator[Finding]:
                 document.path == path and document.scope is Scope.USER for document in subject.documents
             ):
                 continue
-            does = "Hookwright neither, because this directory has settings of its own" if own else "Hookwright does (D7)"
+            does = (
+                "Hookwright neither, because this directory has settings of its own" if own else "Hookwright does (D7)"
+            )
             what = f"{count} hooks of {above} are not loaded by a Claude Code session that starts in {here}; {does}."
             at = Position(os.path.join(here, ".claude", "settings.json") if own else path)
             yield finding("HK112", at, what, f"Start sessions in {above}, or repeat the hooks that matter here.")

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from hookwright.lint.found import finding
 from hookwright.lint.guards import REFUSING
-from hookwright.lint.launch import Script
+from hookwright.lint.launch import HookScript
 from hookwright.lint.model import Finding, Position
-from hookwright.lint.programs import javascript, python, shell
 from hookwright.lint.programs.ir import Language, Program
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.programs.javascript import reader as javascript
+from hookwright.lint.programs.python import reader as python
+from hookwright.lint.programs.shell import reader as shell
+from hookwright.lint.subject import CheckedHook, Subject
 
 _MARKER = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 _SECONDS = 10
@@ -32,7 +34,7 @@ def check_syntax(subject: Subject) -> Iterator[Finding]:
                 yield from _script(hook, script, script.program)
 
 
-def _script(hook: Hook, script: Script, program: Program) -> Iterator[Finding]:
+def _script(hook: CheckedHook, script: HookScript, program: Program) -> Iterator[Finding]:
     marker = next((match for match in _MARKER.finditer(program.text) if match[0].startswith("<")), None)
     if marker is not None and ">>>>>>> " in program.text:
         line = program.text.count("\n", 0, marker.start()) + 1
@@ -43,7 +45,7 @@ def _script(hook: Hook, script: Script, program: Program) -> Iterator[Finding]:
         yield _found(hook, script, program, *broken)
 
 
-def _found(hook: Hook, script: Script, program: Program, line: int, problem: str) -> Finding:
+def _found(hook: CheckedHook, script: HookScript, program: Program, line: int, problem: str) -> Finding:
     if program.language is Language.SHELL:
         effect = "A shell exits 2 on a syntax error"
         effect += ", and 2 means *block*: everything that matches is refused." if _refuses(hook) else "."
@@ -58,7 +60,7 @@ def _found(hook: Hook, script: Script, program: Program, line: int, problem: str
     )
 
 
-def _refuses(hook: Hook) -> bool:
+def _refuses(hook: CheckedHook) -> bool:
     return hook.rules.exit_2 in REFUSING
 
 
@@ -68,7 +70,7 @@ def _checker(program: Program) -> str:
     ]
 
 
-def _broken(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+def _broken(program: Program, script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
     """Give line and problem of a text that does not parse."""
     match program.language:
         case Language.PYTHON:
@@ -79,7 +81,7 @@ def _broken(program: Program, script: Script, env: Mapping[str, str]) -> tuple[i
             return _confirmed_node(script, env) if javascript.parse(program.text).has_error else None
 
 
-def _python(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+def _python(program: Program, script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
     try:
         python.parse(program.text)
     except SyntaxError as error:
@@ -117,7 +119,7 @@ def _run(command: list[str], text: str, env: Mapping[str, str]) -> subprocess.Co
         return subprocess.CompletedProcess(command, 0, "", "")
 
 
-def _confirmed_shell(program: Program, script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+def _confirmed_shell(program: Program, script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
     name = script.interpreter if script.interpreter in ("sh", "dash", "zsh") else "bash"
     if not script.interpreter and (script.shebang or "").rstrip("/").endswith(("/sh", "/dash", " dash", " sh")):
         name = "sh"
@@ -131,7 +133,7 @@ def _confirmed_shell(program: Program, script: Script, env: Mapping[str, str]) -
     return (int(match[1]), match[2].strip()) if match else (1, "a syntax error")
 
 
-def _confirmed_node(script: Script, env: Mapping[str, str]) -> tuple[int, str] | None:
+def _confirmed_node(script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
     path = shutil.which("node", path=env.get("PATH", os.defpath))
     if path is None or not script.path.endswith((".js", ".mjs", ".cjs")):
         return None

@@ -11,7 +11,7 @@ from hookwright.lint.guards import (
     calls_of,
 )
 from hookwright.lint.model import Finding
-from hookwright.lint.subject import Hook, Subject
+from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import matched
 
 _FORMATTERS = {
@@ -45,7 +45,7 @@ def _rewriters(subject: Subject) -> Iterator[Finding]:
                 yield finding("HK631", hook.place("command"), what, "One hook that makes both changes.")
 
 
-def _rewrites(hook: Hook, key: str) -> bool:
+def _rewrites(hook: CheckedHook, key: str) -> bool:
     return any(
         answer.specific is not None and key in answer.specific.items
         for program in hook.launch.deciding
@@ -53,14 +53,14 @@ def _rewrites(hook: Hook, key: str) -> bool:
     )
 
 
-def _overlap(hook: Hook, other: Hook) -> bool:
+def _overlap(hook: CheckedHook, other: CheckedHook) -> bool:
     both_conditions = (
         hook.handler.condition != other.handler.condition and hook.handler.condition and other.handler.condition
     )
     return bool(matched(hook.matcher) & matched(other.matcher)) and not both_conditions
 
 
-def _same(hook: Hook, other: Hook) -> bool:
+def _same(hook: CheckedHook, other: CheckedHook) -> bool:
     return hook.handler.identity == other.handler.identity
 
 
@@ -79,7 +79,7 @@ def _writers(subject: Subject) -> Iterator[Finding]:
                 break
 
 
-def _formats(hook: Hook) -> frozenset[str]:
+def _formats(hook: CheckedHook) -> frozenset[str]:
     """Name the families of files that a hook's formatters write."""
     found: set[str] = set()
     for program in hook.programs:

@@ -29,7 +29,7 @@ class Several(msgspec.Struct, frozen=True):
 
 def read_template(said: Text) -> Value | NotJson | Several:
     """Read a text that begins with `{`, unknown parts included."""
-    reader = _Reader(said.parts)
+    reader = _TemplateReader(said.parts)
     try:
         value = reader.value()
         reader.skip()
@@ -74,7 +74,7 @@ class _Broken(Exception):
     """No JSON from here on."""
 
 
-class _Reader:
+class _TemplateReader:
     """Reads one value from characters and parts that stand for more than a character."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:

@@ -13,17 +13,17 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from hookwright.events import CATALOGUE
-from hookwright.tui.entries import Listed, as_json, details, head_counts, listed, row, try_out
-from hookwright.tui.firings import firing_lines
-from hookwright.tui.items import Firing
-from hookwright.tui.linesview import LinesView
-from hookwright.tui.status import FootLine
-from hookwright.tui.words import Line, plural
+from hookwright.protocol.events import CATALOGUE
+from hookwright.tui.feed.entries import ListedHook, as_json, details, head_counts, listed, row, try_out
+from hookwright.tui.feed.firings import firing_lines
+from hookwright.tui.feed.items import Firing
+from hookwright.tui.feed.words import Line, plural
+from hookwright.tui.widgets.linesview import LinesView
+from hookwright.tui.widgets.status import FootLine
 
 if TYPE_CHECKING:
-    from hookwright.agent.session import Session
-    from hookwright.tui.stage import Stage
+    from hookwright.agent.state.session import Session
+    from hookwright.tui.widgets.presenter import Presenter
 
 #: Below this width the list stands above the details.
 _NARROW = 90
@@ -52,10 +52,10 @@ class HooksScreen(Screen[None]):
         Binding("r", "reload", show=False),
     ]
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Presenter) -> None:
         super().__init__()
         self._stage = stage
-        self._rows: dict[str, Listed] = {}
+        self._rows: dict[str, ListedHook] = {}
         self._painter = stage.painter()
         self._details = LinesView(self._painter, hang=10)
 
@@ -100,7 +100,7 @@ class HooksScreen(Screen[None]):
         self.query_one("#head", Static).update(self._painter.text(lines))
         options.highlighted = place if place is not None else 1 if self._rows else 0
 
-    def _add_event(self, options: OptionList, event: str, found: list[Listed]) -> None:
+    def _add_event(self, options: OptionList, event: str, found: list[ListedHook]) -> None:
         count = ("dim", f"  {plural(len(found), 'hook')}" if found else "  –")
         options.add_option(Option(self._painter.text([(("bold" if found else "dim", event), count)]), id=event))
         for number, one in enumerate(found):
@@ -108,7 +108,7 @@ class HooksScreen(Screen[None]):
             self._rows[name] = one
             options.add_option(Option(self._painter.text([(("", "  "), *row(one))]), id=name))
 
-    def _chosen(self) -> Listed | None:
+    def _chosen(self) -> ListedHook | None:
         options = self.query_one(OptionList)
         if options.highlighted is None:
             return None
@@ -146,7 +146,7 @@ class HooksScreen(Screen[None]):
         if found is not None:
             self.run_worker(self._fire(found), exclusive=True, name="fire")
 
-    async def _fire(self, found: Listed) -> None:
+    async def _fire(self, found: ListedHook) -> None:
         self._show("firing …", [(("dim", "waiting for the hook"),)])
         session = self._session
         event, outcome, took = await try_out(session.hooks.engine, found.entry, session.cwd)

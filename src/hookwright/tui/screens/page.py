@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 
-from hookwright.tui.linesview import LinesView
-from hookwright.tui.paint import Painter
-from hookwright.tui.status import FootLine
-from hookwright.tui.words import Line
+from hookwright.tui.feed.words import Line
+from hookwright.tui.widgets.linesview import LinesView
+from hookwright.tui.widgets.paint import Painter
+from hookwright.tui.widgets.status import FootLine
 
 
 class PageScreen(Screen[None]):

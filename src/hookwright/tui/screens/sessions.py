@@ -14,20 +14,20 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from hookwright.agent.options import ResumeSession, Start
+from hookwright.agent.state.options import ResumeSession, Start
 from hookwright.agent.transcript import Saved, list_sessions, project_folders
 from hookwright.config.locations import Surroundings, locate
-from hookwright.tui.items import Level
-from hookwright.tui.status import FootLine
-from hookwright.tui.words import flat
+from hookwright.tui.feed.items import Level
+from hookwright.tui.feed.words import flat
+from hookwright.tui.widgets.status import FootLine
 
 if TYPE_CHECKING:
-    from hookwright.tui.stage import Stage
+    from hookwright.tui.widgets.presenter import Presenter
 
 _MOST = 200
 
 
-async def choose(stage: Stage) -> Start | None:
+async def choose(stage: Presenter) -> Start | None:
     """Let a person pick one of the project's conversations; None for none of them."""
     found = await asyncio.to_thread(_saved, stage)
     if not found:
@@ -38,7 +38,7 @@ async def choose(stage: Stage) -> Start | None:
     return ResumeSession(chosen) if chosen is not None else None
 
 
-def _saved(stage: Stage) -> list[Saved]:
+def _saved(stage: Presenter) -> list[Saved]:
     options = stage.conductor.plan.options
     located = locate(options.cwd, Surroundings.here(options.env, options.home, None), settings=options.settings)
     current = stage.feed.banner.session_id

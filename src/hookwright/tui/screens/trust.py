@@ -15,10 +15,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from hookwright.config import Review, Reviewed
-from hookwright.tui.linesview import LinesView
-from hookwright.tui.paint import Painter
-from hookwright.tui.review import head_lines, item_lines, row
-from hookwright.tui.status import FootLine
+from hookwright.tui.chat.review import head_lines, item_lines, row
+from hookwright.tui.widgets.linesview import LinesView
+from hookwright.tui.widgets.paint import Painter
+from hookwright.tui.widgets.status import FootLine
 
 #: Below this width the list stands above the diff.
 _NARROW = 90

@@ -8,11 +8,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from hookwright.tui.logview import LogView
-from hookwright.tui.status import FootLine
+from hookwright.tui.widgets.logview import LogView
+from hookwright.tui.widgets.status import FootLine
 
 if TYPE_CHECKING:
-    from hookwright.tui.stage import Stage
+    from hookwright.tui.widgets.presenter import Presenter
 
 
 class VerboseScreen(Screen[None]):
@@ -26,7 +26,7 @@ class VerboseScreen(Screen[None]):
         Binding("end,G", "app.bottom", show=False),
     ]
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Presenter) -> None:
         super().__init__()
         self._stage = stage
         self._view = LogView()

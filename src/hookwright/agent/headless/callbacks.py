@@ -1,0 +1,66 @@
+"""Hooks that the program on the other end answers: registered by a control request, asked by one for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from hookwright.code_hooks import Hooks
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import CallbackHandler, OnFailure
+from hookwright.protocol.sources import Scope, Source
+
+#: Sends a request to the program and gives its answer; raises when there is none.
+AskHost = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+
+
+class InvalidCallbacks(ValueError):
+    """A registration that cannot be read; the message names the place."""
+
+
+def callback_hooks(given: Any, ask: AskHost) -> Hooks:
+    """Read `{event: [{matcher, hookCallbackIds, timeout}]}`, the timeout in seconds."""
+    hooks = Hooks()
+    for event, matchers in _mapping(given, "hooks").items():
+        if event not in CATALOGUE:
+            raise InvalidCallbacks(f"hooks.{event}: not an event; known are {', '.join(CATALOGUE)}")
+        for index, value in enumerate(_list(matchers, f"hooks.{event}")):
+            at = f"hooks.{event}[{index}]"
+            entry = _mapping(value, at)
+            matcher, limit = entry.get("matcher"), entry.get("timeout")
+            if not isinstance(matcher, str | None):
+                raise InvalidCallbacks(f"{at}.matcher: {matcher!r} is no text")
+            if isinstance(limit, bool) or not isinstance(limit, int | float | None) or (limit or 1) <= 0:
+                raise InvalidCallbacks(f"{at}.timeout: {limit!r} is no number of seconds")
+            try:
+                on_failure = OnFailure(entry.get("onFailure") or "continue")
+            except ValueError:
+                raise InvalidCallbacks(f"{at}.onFailure: write continue or block") from None
+            for name in _list(entry.get("hookCallbackIds"), f"{at}.hookCallbackIds"):
+                handler = CallbackHandler(
+                    source=Source(Scope.PROGRAM, "control request", f"{at} {name}"),
+                    function=_asking(str(name), ask),
+                    timeout=limit,
+                    on_failure=on_failure,
+                )
+                hooks.add(event, handler, matcher)
+    return hooks
+
+
+def _asking(name: str, ask: AskHost) -> Callable[..., Awaitable[Mapping[str, Any]]]:
+    async def callback(given: Mapping[str, Any], tool_use_id: str | None, _context: object) -> Mapping[str, Any]:
+        return await ask({"subtype": "hook_callback", "callback_id": name, "input": given, "tool_use_id": tool_use_id})
+
+    return callback
+
+
+def _mapping(value: Any, at: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidCallbacks(f"{at}: {value!r} is no object")
+    return value
+
+
+def _list(value: Any, at: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidCallbacks(f"{at}: {value!r} is no list")
+    return value

@@ -1,0 +1,173 @@
+"""`hookwright run` from its arguments to its exit status."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from hookwright.agent.agent import Agent, open_agent
+from hookwright.agent.headless.arguments import listed, shared_options
+from hookwright.agent.headless.control import Control
+from hookwright.agent.headless.debug_log import DebugLog
+from hookwright.agent.headless.prompts import every_prompt, one_prompt
+from hookwright.agent.headless.stream import StreamOptions, StreamOutput, output_for
+from hookwright.agent.state.components import given_agents
+from hookwright.agent.state.endings import Result
+from hookwright.agent.state.options import AgentOptions, NewSession
+from hookwright.agent.state.session import Person
+from hookwright.agent.state.updates import Diagnosed, Note, Update
+from hookwright.errors import ConfigError
+from hookwright.models import from_environment
+from hookwright.observers import Notice
+from hookwright.protocol.diagnostics import Severity
+from hookwright.text import harmless, say
+
+#: What the process ends with when a signal ends it: SIGTERM is an abortion, SIGINT a wish.
+SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 0}
+
+
+def main(args: argparse.Namespace, prompt: str | None) -> int:
+    """Run the agent; returns the exit status."""
+    if prompt == "" and not (args.continue_ or args.resume):
+        raise ConfigError("no prompt: give one as an argument or on stdin")
+    options = read_options(args, os.environ)
+    console = Console(args)
+    try:
+        return asyncio.run(_run(args, options, console, prompt))
+    finally:
+        console.close()
+
+
+async def _run(args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None) -> int:
+    """Work in a task of its own, so that a signal can end it in order."""
+    work = asyncio.ensure_future(_session(args, options, console, prompt))
+    ended: list[int] = []
+
+    def end(status: int) -> None:
+        ended.append(status)
+        work.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number, status in SIGNALS.items():
+        loop.add_signal_handler(number, end, status)
+    try:
+        result = await work
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        return ended[0]
+    return 1 if result is not None and result.is_error else 0
+
+
+async def _session(
+    args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None
+) -> Result | None:
+    async with AsyncExitStack() as closing:
+        model = from_environment(os.environ, script=args.script)
+        agent = await closing.enter_async_context(
+            open_agent(
+                options,
+                model=model,
+                person=console.person,
+                on_message_update=console.update,
+                observers=(console.notice,),
+            )
+        )
+        return await _prompts(args, agent, console, prompt)
+
+
+async def _prompts(args: argparse.Namespace, agent: Agent, console: Console, prompt: str | None) -> Result | None:
+    if args.init_only:
+        return None
+    if console.control is not None:
+        console.control.serve(agent)
+    if prompt is not None:
+        return await one_prompt(agent, prompt)
+    return await every_prompt(agent)
+
+
+class Console:
+    """stdout, stderr and the debug file of one run."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        shown = StreamOptions(hook_events=args.include_hook_events, partial_messages=args.include_partial_messages)
+        self._output = output_for(args.output_format, shown)
+        self._log = _debug_log(args)
+        self._verbose: bool = args.verbose and args.output_format == "text"
+        self.control: Control | None = None
+        self.person = Person()
+        if args.input_format == "stream-json":
+            self.control = self._listening(args.permission_prompt_tool)
+        elif args.permission_prompt_tool is not None:
+            raise ConfigError("--permission-prompt-tool needs --input-format stream-json: nobody else could be asked")
+
+    def _listening(self, asks: str | None) -> Control:
+        if not isinstance(self._output, StreamOutput):
+            raise ConfigError("--input-format stream-json needs --output-format stream-json")
+        control = Control(self._output.line, lambda text: print(f"hookwright: {text}", file=sys.stderr))
+        if asks is not None:
+            if asks != "stdio":
+                raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` can be asked")
+            self.person = Person(permit=control.permit)
+        return control
+
+    def update(self, update: Update) -> None:
+        """Tell one update where it belongs."""
+        self._output.update(update)
+        if self._log is not None:
+            self._log.update(update)
+        if isinstance(update, Diagnosed) and update.diagnostic.severity is not Severity.INFO:
+            say([f"hookwright: {harmless(str(update.diagnostic))}"], sys.stderr)
+        elif isinstance(update, Note) and (update.tag in ("session-end", "option") or self._verbose):
+            say([update.text], sys.stderr)
+
+    def notice(self, notice: Notice) -> None:
+        """Tell one notice of the engine."""
+        self._output.notice(notice)
+        if self._log is not None:
+            self._log.notice(notice)
+
+    def close(self) -> None:
+        """Print what was kept for the end."""
+        self._output.close()
+        if self._log is not None:
+            self._log.close()
+
+
+def _debug_log(args: argparse.Namespace) -> DebugLog | None:
+    if args.debug_file is None:
+        return None
+    try:
+        return DebugLog(args.debug_file, machine_output=args.output_format != "text")
+    except OSError as error:
+        raise ConfigError(f"--debug-file {args.debug_file}: {error.strerror}") from None
+
+
+# ── options ─────────────────────────────────────────────────────────────────
+
+
+def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptions:
+    """Turn arguments into options."""
+    if args.resume == "":
+        raise ConfigError("--resume: name the conversation, or use --continue for the last one")
+    options = shared_options(args, env)
+    if args.session_id is not None and isinstance(options.start, NewSession):
+        options = msgspec.structs.replace(options, start=NewSession(args.session_id))
+    return msgspec.structs.replace(
+        options,
+        tools=listed(args.tools),
+        agents=given_agents(args.agents) if args.agents is not None else {},
+        system_prompt=args.system_prompt,
+        max_turns=args.max_turns,
+        worktree=args.worktree,
+        setup="init" if args.init or args.init_only else "maintenance" if args.maintenance else None,
+        one_shot=args.input_format != "stream-json",
+        journal=not args.no_journal,
+    )

@@ -1,0 +1,197 @@
+"""The dialogue with a program that holds the other end: prompts and control requests in, answers and questions out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hookwright.agent.agent import Agent
+from hookwright.agent.headless.callbacks import InvalidCallbacks, callback_hooks
+from hookwright.agent.permissions import InvalidUpdate
+from hookwright.agent.state.inbox import Closed, Inbox, Prompt
+from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.agent.turn.switching import SwitchRefused
+from hookwright.protocol.jsontext import parse_json
+
+Write = Callable[[Mapping[str, Any]], None]
+GONE = "The host is gone."
+
+
+class Control:
+    """Reads JSON lines from stdin in a thread of its own and answers on the stream."""
+
+    def __init__(self, write: Write, complain: Callable[[str], None]) -> None:
+        self._write = write
+        self._complain = complain
+        self._numbers = itertools.count(1)
+        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._requests: set[asyncio.Task[None]] = set()
+        self._agent: Agent | None = None
+        self._inbox: Inbox | None = None
+        self._ended = False
+
+    # ── questions to the host ───────────────────────────────────────────────
+
+    async def permit(self, question: PermissionQuestion) -> Permission:
+        """Ask the host whether a call may be made; a host that went away says no."""
+        request = {
+            "subtype": "can_use_tool",
+            "tool_name": question.tool_name,
+            "input": dict(question.tool_input),
+            "tool_use_id": question.tool_use_id,
+            "permission_suggestions": [dict(one) for one in question.suggestions],
+        }
+        if question.reason is not None:
+            request["decision_reason"] = question.reason
+        if question.agent_id is not None:
+            request["agent_id"] = question.agent_id
+        try:
+            answer = await self._ask(request)
+        except HostSilent as error:
+            return Permission(allow=False, message=str(error))
+        updates = answer.get("updatedPermissions")
+        updated = answer.get("updatedInput")
+        return Permission(
+            allow=answer.get("behavior") == "allow",
+            message=str(answer.get("message") or ""),
+            updated_input=updated if isinstance(updated, dict) else None,
+            updated_permissions=tuple(updates) if isinstance(updates, list) else (),
+            interrupt=answer.get("interrupt") is True,
+        )
+
+    async def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask the host, and tell it when its answer is no longer waited for; raise NoAnswer if it gives none."""
+        if self._ended:
+            raise HostSilent(GONE)
+        name = f"hookwright-{next(self._numbers)}"
+        self._waiting[name] = asyncio.get_running_loop().create_future()
+        self._write({"type": "control_request", "request_id": name, "request": request})
+        try:
+            return await self._waiting[name]
+        except asyncio.CancelledError:
+            self._write({"type": "control_cancel_request", "request_id": name})
+            raise
+        finally:
+            del self._waiting[name]
+
+    # ── lines from the host ─────────────────────────────────────────────────
+
+    def serve(self, agent: Agent) -> None:
+        """Read on behalf of an agent: in a thread, since stdin may be anything, and a daemon, since it may not end."""
+        self._agent, self._inbox = agent, agent.session.inbox
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody is left to hear
+                for line in sys.stdin.buffer:
+                    loop.call_soon_threadsafe(self.take, line)
+                loop.call_soon_threadsafe(self.take, b"")
+
+        threading.Thread(target=read, name="hookwright-stdin", daemon=True).start()
+
+    def take(self, line: bytes) -> None:
+        """Deal with one line; an empty one is the end."""
+        assert self._agent is not None
+        assert self._inbox is not None
+        if not line:
+            self._give_up()
+            self._inbox.put(Closed())
+        elif line.strip():
+            value, problem = parse_json(line.decode("utf-8", "replace"))
+            if problem is not None or not isinstance(value, dict):
+                self._complain(f"stdin: a line is no JSON object and is left out: {problem or 'not an object'}")
+            else:
+                self._dispatch(self._agent, self._inbox, value)
+
+    def _give_up(self) -> None:
+        self._ended = True
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(HostSilent(GONE))
+
+    def _dispatch(self, agent: Agent, inbox: Inbox, value: Mapping[str, Any]) -> None:
+        match value.get("type"):
+            case "user":
+                inbox.put(Prompt(prompt_text(value)))
+            case "control_response":
+                self._answered(value.get("response"))
+            case "control_request":
+                task = asyncio.get_running_loop().create_task(self._carry_out(agent, value))
+                self._requests.add(task)
+                task.add_done_callback(self._requests.discard)
+            case other:
+                self._complain(f"stdin: a line of type {other!r} is left out; send user or control lines.")
+
+    def _answered(self, response: Any) -> None:
+        if not isinstance(response, dict):
+            return
+        future = self._waiting.get(str(response.get("request_id")))
+        if future is not None and not future.done():
+            answer = response.get("response")
+            if isinstance(answer, dict):
+                future.set_result(answer)
+            else:
+                future.set_exception(HostSilent(str(response.get("error") or "The host answered nothing.")))
+
+    async def _carry_out(self, agent: Agent, value: Mapping[str, Any]) -> None:
+        request, name = value.get("request"), value.get("request_id")
+        request = request if isinstance(request, dict) else {}
+        try:
+            if request.get("subtype") == "initialize" and request.get("hooks"):
+                agent.session.hooks.activate(callback_hooks(request["hooks"], self._ask).groups)
+            answer = await carry_out(agent, request)
+        except (_Refusal, InvalidCallbacks) as refusal:
+            response = {"subtype": "error", "request_id": name, "error": str(refusal)}
+        else:
+            response = {"subtype": "success", "request_id": name, "response": answer}
+        self._write({"type": "control_response", "response": response})
+
+
+class HostSilent(Exception):
+    """The host gave no answer, and why."""
+
+
+class _Refusal(Exception):
+    """A request that is not carried out, and why."""
+
+
+async def carry_out(agent: Agent, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Do what a host asks for."""
+    match request.get("subtype"):
+        case "initialize":
+            return {"commands": list(agent.session.components.skills), "agents": list(agent.session.components.agents)}
+        case "interrupt":
+            agent.interrupt()
+            return {}
+        case "set_model":
+            done = await agent.switch_model(str(request.get("model") or agent.session.voice.main_model))
+            if isinstance(done, SwitchRefused):
+                raise _Refusal(done.reason)
+            return {"model": done}
+        case "set_permission_mode":
+            try:
+                agent.session.set_mode(str(request.get("mode")))
+            except InvalidUpdate as error:
+                raise _Refusal(str(error)) from None
+            return {"mode": agent.session.permissions.mode.value}
+        case "register_repo_root":
+            path = request.get("path") or request.get("directory") or request.get("root")
+            if not isinstance(path, str):
+                raise _Refusal("register_repo_root needs `path`, the directory to add")
+            return {"message": agent.add_directory(path)}
+        case other:
+            raise _Refusal(f"the control request {other!r} is not known here")
+
+
+def prompt_text(value: Mapping[str, Any]) -> str:
+    """Read the words of a user line: a text, or the text blocks of its content."""
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else message
+    if isinstance(content, list):
+        return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
+    return content if isinstance(content, str) else ""

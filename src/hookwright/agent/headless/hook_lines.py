@@ -1,0 +1,115 @@
+"""Hook runs as lines of the stream: hook_started, hook_response; which of them a host wants to see."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hookwright.background import Late
+from hookwright.observers import Notice, RunEnded, RunStarted
+from hookwright.protocol.handlers import Kind
+from hookwright.protocol.job import Job
+from hookwright.protocol.matched import hook_name
+from hookwright.protocol.outcome import Block, Deny, Run
+from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
+
+#: Events whose hooks are told of whether or not a host asks for hook events.
+ALWAYS = frozenset({"SessionStart", "Setup"})
+#: Events that never tell of a start.
+NO_START = frozenset({"Notification", "SessionEnd", "PreCompact", "PostCompact"})
+#: Events that never tell of an end.
+NO_END = frozenset({"PreCompact", "PostCompact"})
+#: Questions to a model are no processes; only that one could not be asked is told.
+_ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
+
+Line = Mapping[str, Any]
+
+
+class HookLines:
+    """An observer that writes the lines of hook runs."""
+
+    def __init__(self, write: Callable[[Line], None], *, all_events: bool) -> None:
+        self._write = write
+        self._all = all_events
+        #: Firings of a prompt that a hook has blocked: what comes after that is of no use to anybody.
+        self._closed: set[int] = set()
+
+    def __call__(self, notice: Notice) -> None:
+        """Write what one notice says."""
+        match notice:
+            case RunStarted(job=job):
+                if self._wanted(job) and job.event.event_name not in NO_START and job.handler.kind not in _ASKED:
+                    self._write({"subtype": "hook_started", **_head(job)})
+            case RunEnded(job=job, run=run):
+                self._ended(job, run)
+
+    def late(self, late: Late) -> None:
+        """Write the end of a hook that ran in the background."""
+        if self._wanted(late.job):
+            self._write({"subtype": "hook_response", **_head(late.job), **_streams(late.reply), **_late_end(late)})
+
+    def _ended(self, job: Job, run: Run) -> None:
+        if not self._wanted(job) or job.event.event_name in NO_END or isinstance(run.reply, Backgrounded):
+            return
+        if job.handler.kind in _ASKED and not _is_unsupported(run.reply):
+            return
+        if id(job.event) in self._closed:
+            return
+        if job.event.rules.block_drops_context and isinstance(run.verdict.decision, Deny | Block):
+            self._closed = {id(job.event)}
+        end: dict[str, Any] = {"outcome": run.label}
+        code = _exit_code(run)
+        if code is not None:
+            end = {"exit_code": code, **end}
+        self._write({"subtype": "hook_response", **_head(job), **_streams(run.reply), **end})
+
+    def _wanted(self, job: Job) -> bool:
+        return self._all or job.event.event_name in ALWAYS
+
+
+def _head(job: Job) -> dict[str, Any]:
+    return {"hook_id": job.run_id, "hook_name": hook_name(job.event), "hook_event": job.event.event_name}
+
+
+def _is_unsupported(reply: Reply) -> bool:
+    return isinstance(reply, Failed) and reply.why is Failure.UNSUPPORTED
+
+
+def _streams(reply: Reply) -> dict[str, Any]:
+    if not isinstance(reply, Exited):
+        said = reply.message if isinstance(reply, Failed) else ""
+        return {"output": said, "stdout": "", "stderr": said}
+    return {
+        "output": reply.interleaved.decode("utf-8", "replace"),
+        "stdout": reply.stdout.decode("utf-8", "replace"),
+        "stderr": reply.stderr.decode("utf-8", "replace"),
+    }
+
+
+def _exit_code(run: Run) -> int | None:
+    """Give the exit status, or the HTTP status; 1 for what broke without one."""
+    reply = run.reply
+    if isinstance(reply, Exited):
+        wrong_event = any(diagnostic.code == "wrong-event-name" for diagnostic in run.verdict.diagnostics)
+        return 1 if reply.signal is not None or wrong_event else reply.status
+    if isinstance(reply, Answered):
+        return reply.status if reply.status is not None else 0
+    if isinstance(reply, Failed):
+        if reply.status is not None:
+            return reply.status
+        return None if run.handler.kind is Kind.HTTP else 1
+    return None
+
+
+def _late_end(late: Late) -> dict[str, Any]:
+    reply = late.reply
+    if isinstance(reply, Exited):
+        return {"exit_code": reply.status, "outcome": "success" if reply.status == 0 else "error"}
+    interrupted = isinstance(reply, Failed) and reply.why is Failure.INTERRUPTED
+    return {"outcome": "cancelled" if isinstance(reply, TimedOut) or interrupted else "error"}
+
+
+def new_id() -> str:
+    """Make an id for a line."""
+    return str(uuid.uuid4())

@@ -1,0 +1,224 @@
+"""What `hookwright run` prints: text, one JSON object, or one JSON line for everything that happens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol, TextIO, assert_never
+
+import msgspec
+
+from hookwright._version import __version__
+from hookwright.agent.headless.hook_lines import HookLines, new_id
+from hookwright.agent.state.endings import Deferred, Finished, OutOfTurns, Result, StopPrevented
+from hookwright.agent.state.updates import (
+    Added,
+    Diagnosed,
+    Ended,
+    HookEnded,
+    ModeChanged,
+    Note,
+    Opened,
+    Said,
+    Titled,
+    ToolEnded,
+    Typed,
+    Update,
+)
+from hookwright.agent.state.user_notes import NO_VERDICT
+from hookwright.observers import Notice
+from hookwright.protocol.wire import encode
+from hookwright.text import say
+from hookwright.visibility import Form
+
+#: Notes that are told elsewhere: a refusal is in the result of its call or prompt.
+_ELSEWHERE = frozenset({Form.BLOCKED.value, "prompt-blocked"})
+
+
+class SessionOutput(Protocol):
+    """A way of telling a session: hears updates of the agent and notices of the engine."""
+
+    def update(self, update: Update) -> None:
+        """Tell one update."""
+        ...
+
+    def notice(self, notice: Notice) -> None:
+        """Tell one notice."""
+        ...
+
+    def close(self) -> None:
+        """Print what was kept for the end."""
+        ...
+
+
+class TextOutput:
+    """The answers, and nothing else."""
+
+    def __init__(self, file: TextIO = sys.stdout) -> None:
+        self._file = file
+
+    def update(self, update: Update) -> None:
+        """Print the answer of a prompt."""
+        if isinstance(update, Ended):
+            text = update.result.text or update.result.stop_reason or ""
+            say([text], self._file)
+
+    def notice(self, notice: Notice) -> None:
+        """Hooks are not told of here."""
+
+    def close(self) -> None:
+        """There is nothing left to say."""
+
+
+class JsonOutput:
+    """The last result as one object."""
+
+    def __init__(self, file: TextIO = sys.stdout) -> None:
+        self._file = file
+        self._result: Result | None = None
+
+    def update(self, update: Update) -> None:
+        """Keep the result."""
+        if isinstance(update, Ended):
+            self._result = update.result
+
+    def notice(self, notice: Notice) -> None:
+        """Hooks are not told of here."""
+
+    def close(self) -> None:
+        """Print the result."""
+        if self._result is not None:
+            print(encode(result_line(self._result)).decode(), file=self._file, flush=True)
+
+
+class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stream tells besides messages."""
+
+    hook_events: bool = False
+    partial_messages: bool = False
+
+
+class StreamOutput:
+    """One JSON line for everything."""
+
+    def __init__(self, options: StreamOptions, file: TextIO = sys.stdout) -> None:
+        self._options = options
+        self._file = file
+        self._session_id = ""
+        self._hooks = HookLines(self._system, all_events=options.hook_events)
+
+    def notice(self, notice: Notice) -> None:
+        """Tell of hook runs."""
+        self._hooks(notice)
+
+    def close(self) -> None:
+        """There is nothing left to say."""
+
+    def line(self, line: Mapping[str, Any]) -> None:
+        """Write one line of the host's dialogue."""
+        print(encode(line).decode(), file=self._file, flush=True)
+
+    def _system(self, fields: Mapping[str, Any]) -> None:
+        self.line({"type": "system", **fields, "uuid": new_id(), "session_id": self._session_id})
+
+    def _message(self, kind: str, message: Any, parent: str | None, **more: Any) -> None:
+        about = {"parent_tool_use_id": parent, "session_id": self._session_id, "uuid": new_id()}
+        self.line({"type": kind, "message": message, **about, **more})
+
+    def update(self, update: Update) -> None:
+        """Write what one update says."""
+        match update:
+            case Opened():
+                self._session_id = update.session_id
+                self._system(_init(update))
+            case Typed(text=text, parent_tool_use_id=parent):
+                if self._options.partial_messages:
+                    delta = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}
+                    about = {"parent_tool_use_id": parent, "session_id": self._session_id, "uuid": new_id()}
+                    self.line({"type": "stream_event", "event": delta, **about})
+            case Said(message=message, parent_tool_use_id=parent):
+                self._message("assistant", message, parent)
+            case ToolEnded(block=block, response=response, parent_tool_use_id=parent):
+                content = {"role": "user", "content": [block]}
+                self._message("user", content, parent, tool_use_result=response)
+            case Added(text=text, parent_tool_use_id=parent):
+                self._message("user", {"role": "user", "content": text}, parent, isSynthetic=True)
+            case Note():
+                self._note(update)
+            case Diagnosed():
+                pass  # stderr has it
+            case HookEnded(late=late):
+                self._hooks.late(late)
+            case Titled(title=title):
+                self._system({"subtype": "session_title_changed", "title": title})
+            case ModeChanged(mode=mode):
+                self._system({"subtype": "status", "permissionMode": mode})
+            case Ended(result=result):
+                self.line(result_line(result))
+            case _:
+                assert_never(update)
+
+    def _note(self, note: Note) -> None:
+        if note.tag in _ELSEWHERE:
+            return
+        line = {"subtype": "informational", "content": note.text, "level": note.level}
+        self._system({**line, "tag": note.tag} if note.tag == NO_VERDICT else line)
+
+
+def _init(update: Opened) -> dict[str, Any]:
+    return {
+        "subtype": "init",
+        "cwd": update.cwd,
+        "tools": list(update.tools),
+        "mcp_servers": [{"name": name, "status": status} for name, status in update.mcp_servers],
+        "model": update.model,
+        "permissionMode": update.permission_mode,
+        "slash_commands": list(update.skills),
+        "agents": list(update.agents),
+        "skills": list(update.skills),
+        "version": __version__,
+    }
+
+
+def result_line(result: Result) -> dict[str, Any]:
+    """Write a result as the last line of its prompt."""
+    ending = result.ending
+    line: dict[str, Any] = {
+        "type": "result",
+        "subtype": "error_max_turns" if isinstance(ending, OutOfTurns) else _subtype(result),
+        "is_error": result.is_error,
+        "duration_ms": round(result.duration * 1000),
+        "duration_api_ms": round(result.api_duration * 1000),
+        "num_turns": result.turns,
+        "result": result.text,
+        "stop_reason": _stop_reason(result),
+        "session_id": result.session_id,
+        "total_tool_calls": result.tool_calls,
+        "usage": msgspec.structs.asdict(result.usage),
+        "permission_denials": list(result.denials),
+        "terminal_reason": result.terminal_reason,
+    }
+    if isinstance(ending, Deferred):
+        line["deferred_tool_use"] = {key: ending.call[key] for key in ("id", "name", "input")}
+    return {**line, "uuid": new_id()}
+
+
+def _subtype(result: Result) -> str:
+    return "error_during_execution" if result.terminal_reason == "interrupted" else "success"
+
+
+def _stop_reason(result: Result) -> str | None:
+    if isinstance(result.ending, Finished | StopPrevented):
+        return "end_turn"
+    return "tool_deferred" if isinstance(result.ending, Deferred) else None
+
+
+def output_for(name: str, options: StreamOptions) -> SessionOutput:
+    """Make the output of a format."""
+    match name:
+        case "text":
+            return TextOutput()
+        case "json":
+            return JsonOutput()
+        case _:
+            return StreamOutput(options)

@@ -1,0 +1,235 @@
+"""Agents, skills and commands: the markdown files that give a session more hands, and those that are built in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.config import ComponentFile, Loaded, component_groups, read_frontmatter
+from hookwright.config.jsonfile import Tree
+from hookwright.config.parse import parse_hooks
+from hookwright.errors import ConfigError
+from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.handlers import MatcherGroup
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.sources import Component, Scope, Source
+
+
+class AgentType(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of subagent."""
+
+    name: str
+    description: str
+    prompt: str
+    #: None means every tool of the session.
+    tools: tuple[str, ...] | None = None
+    disallowed_tools: tuple[str, ...] = ()
+    #: None means the model of whoever starts it.
+    model: str | None = None
+    permission_mode: str | None = None
+    background: bool = False
+    isolation: str | None = None
+    max_turns: int | None = None
+    hooks: tuple[MatcherGroup, ...] = ()
+
+
+class Skill(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill or a command file: a text that expands to a prompt."""
+
+    name: str
+    description: str
+    body: str
+    path: str
+    #: projectSettings, userSettings or plugin.
+    source: str
+    #: True for `.claude/skills`, which the model may call too.
+    for_model: bool = True
+    hooks: tuple[MatcherGroup, ...] = ()
+
+    def expand(self, arguments: str) -> str:
+        """Put the arguments into the text: `$ARGUMENTS` and `$1` … `$9`, else behind it."""
+        words = _words(arguments)
+        marks = re.compile(r"\$ARGUMENTS(?:\[(\d+)\])?|\$(\d)")
+
+        def fill(found: re.Match[str]) -> str:
+            if found[1] is not None:
+                return words[int(found[1])] if int(found[1]) < len(words) else ""
+            if found[2] is not None:
+                place = int(found[2]) - 1
+                return words[place] if 0 <= place < len(words) else ""
+            return arguments
+
+        text, count = marks.subn(fill, self.body)
+        return text if count or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}\n"
+
+
+class Components(msgspec.Struct, frozen=True):
+    """Everything that was found, by name; the first of a name counts: project, then user, then plugins."""
+
+    agents: Mapping[str, AgentType]
+    skills: Mapping[str, Skill]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+BUILT_IN = (
+    AgentType(
+        name="general-purpose",
+        description="For research, searching code and work in several steps. Has all tools.",
+        prompt="You are a capable agent that carries out one task on its own. Do what is asked, no more and no less, "
+        "and end with a short report of what you did and found. Name files by absolute paths.",
+    ),
+    AgentType(
+        name="Explore",
+        description="Searches and reads code quickly. Changes nothing.",
+        prompt="You find things in a code base. You only read; you change nothing. Answer with what you found and "
+        "where, by absolute paths and lines.",
+        tools=("Read", "Glob", "Grep", "Bash"),
+        disallowed_tools=("Write", "Edit", "Agent"),
+    ),
+    AgentType(
+        name="Plan",
+        description="Designs how to carry out a change. Changes nothing.",
+        prompt="You design how a change is to be made. You only read; you change nothing. Answer with the steps, the "
+        "files they touch and the risks.",
+        tools=("Read", "Glob", "Grep", "Bash"),
+        disallowed_tools=("Write", "Edit", "Agent"),
+    ),
+)
+
+
+def load_components(loaded: Loaded, given: Mapping[str, AgentType]) -> Components:
+    """Read the agents, skills and commands that hold for a project; `given` agents go before those of files."""
+    agents = dict(given)
+    skills: dict[str, Skill] = {}
+    notes: list[Diagnostic] = []
+    for file in loaded.components():
+        if file.kind == "agent":
+            agent, found = read_agent(file)
+            agents.setdefault(agent.name, agent)
+        else:
+            skill, found = read_skill(file)
+            skills.setdefault(skill.name, skill)
+        notes += found
+    for folder, source in _command_folders(loaded):
+        for skill in _commands(folder, source):
+            skills.setdefault(skill.name, skill)
+    for agent in BUILT_IN:
+        agents.setdefault(agent.name, agent)
+    return Components(agents, skills, tuple(notes))
+
+
+def read_agent(file: ComponentFile) -> tuple[AgentType, tuple[Diagnostic, ...]]:
+    """Read an agent's file: who it is in the head, how it works in the body."""
+    head = read_frontmatter(file.path)
+    groups = component_groups(file)
+    name = _text(head.data, "name") or file.name
+    prefix = f"{file.plugin.name}:" if file.plugin is not None else ""
+    return _agent(prefix + name, head.data, head.body.strip(), groups.groups), groups.diagnostics
+
+
+def read_skill(file: ComponentFile) -> tuple[Skill, tuple[Diagnostic, ...]]:
+    """Read a skill's file."""
+    head = read_frontmatter(file.path)
+    groups = component_groups(file)
+    prefix = f"{file.plugin.name}:" if file.plugin is not None else ""
+    skill = Skill(
+        name=prefix + (_text(head.data, "name") or file.name),
+        description=_text(head.data, "description") or "",
+        body=head.body,
+        path=file.path,
+        source="plugin" if file.plugin is not None else "projectSettings" if file.from_project else "userSettings",
+        for_model=head.data.get("disable-model-invocation") is not True,
+        hooks=groups.groups,
+    )
+    return skill, groups.diagnostics
+
+
+def given_agents(text: str) -> dict[str, AgentType]:
+    """Read the JSON of `--agents`: `{name: {description, prompt, tools?, model?, hooks?}}`."""
+    value, problem = parse_json(text)
+    if problem is not None or not isinstance(value, dict):
+        raise ConfigError(f"--agents: expected a JSON object of agents by name: {problem or 'got something else'}")
+    found = {}
+    for name, fields in value.items():
+        if not isinstance(fields, dict) or not isinstance(fields.get("prompt"), str):
+            raise ConfigError(f"--agents: {name}: expected an object with `description` and `prompt`")
+        found[name] = _agent(name, fields, fields["prompt"], _given_hooks(name, fields))
+    return found
+
+
+def _given_hooks(name: str, fields: Mapping[str, Any]) -> tuple[MatcherGroup, ...]:
+    if "hooks" not in fields:
+        return ()
+    source = Source(Scope.COMPONENT, "--agents", component=Component("agent", name))
+    found = parse_hooks(Tree({"hooks": fields["hooks"]}, (0,), 0), source)
+    if found.diagnostics:
+        raise ConfigError(f"--agents: {name}: {found.diagnostics[0].message}")
+    return found.groups
+
+
+def _agent(name: str, fields: Mapping[str, Any], prompt: str, hooks: tuple[MatcherGroup, ...]) -> AgentType:
+    model = _text(fields, "model")
+    turns = fields.get("maxTurns")
+    return AgentType(
+        name=name,
+        description=_text(fields, "description") or "",
+        prompt=prompt,
+        tools=_names(fields.get("tools")),
+        disallowed_tools=_names(fields.get("disallowedTools")) or (),
+        model=None if model == "inherit" else model,
+        permission_mode=_text(fields, "permissionMode"),
+        background=fields.get("background") is True,
+        isolation=_text(fields, "isolation"),
+        max_turns=turns if isinstance(turns, int) and turns > 0 else None,
+        hooks=hooks,
+    )
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    """Read tool names: a list, or one text with commas; `*` means all."""
+    listed: Sequence[Any] = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
+    names = tuple(name.strip() for name in listed if isinstance(name, str) and name.strip())
+    return None if not names or "*" in names else names
+
+
+def _command_folders(loaded: Loaded) -> list[tuple[str, str]]:
+    project = os.path.join(loaded.project_dir, ".claude")
+    config = loaded.locations.config_dir
+    folders = [(os.path.join(config, "commands"), "userSettings")]
+    if os.path.realpath(project) != os.path.realpath(config):
+        folders.insert(0, (os.path.join(project, "commands"), "projectSettings"))
+    return folders + [(os.path.join(item.plugin.root, "commands"), "plugin") for item in loaded.plugins]
+
+
+def _commands(folder: str, source: str) -> list[Skill]:
+    found = []
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".md"):
+                path = os.path.join(where, name)
+                spaces = os.path.relpath(path, folder).removesuffix(".md").split(os.sep)
+                head = read_frontmatter(path)
+                said = _text(head.data, "description") or ""
+                title = ":".join(spaces)
+                found.append(
+                    Skill(name=title, description=said, body=head.body, path=path, source=source, for_model=False)
+                )
+    return found
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:
+        return arguments.split()

@@ -1,0 +1,159 @@
+"""How a prompt can end, and the result that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+import msgspec
+
+from hookwright.models.types import Usage
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The model said its last word and no hook objected."""
+
+    text: str
+
+
+class TurnAnswered(msgspec.Struct, frozen=True):
+    """A command was carried out without the model."""
+
+    text: str
+
+
+class TurnRefused(msgspec.Struct, frozen=True):
+    """A hook kept the prompt from the model."""
+
+    text: str
+
+
+class HookStopped(msgspec.Struct, frozen=True):
+    """A hook ended the turn."""
+
+    reason: str | None = None
+
+
+class StopPrevented(msgspec.Struct, frozen=True):
+    """A stop hook ended the turn for good."""
+
+    text: str
+    reason: str | None = None
+
+
+class Deferred(msgspec.Struct, frozen=True):
+    """A hook put a call off until somebody resumes the session."""
+
+    call: Mapping[str, Any]
+
+
+class Interrupted(msgspec.Struct, frozen=True):
+    """A person, a host or a hook's denial broke the turn off."""
+
+    reason: str = "interrupted"
+
+
+class OutOfTurns(msgspec.Struct, frozen=True):
+    """The limit of model turns was reached."""
+
+    limit: int
+
+
+class ApiFailed(msgspec.Struct, frozen=True):
+    """The model could not be asked."""
+
+    kind: str
+    text: str
+
+
+TurnEnd = (
+    Finished
+    | TurnAnswered
+    | TurnRefused
+    | HookStopped
+    | StopPrevented
+    | Deferred
+    | Interrupted
+    | OutOfTurns
+    | ApiFailed
+)
+
+DEFAULT_STOP = "Execution stopped by hook"
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What one prompt came to; it is complete however the prompt ended."""
+
+    ending: TurnEnd
+    session_id: str
+    #: Model answers of this prompt.
+    turns: int = 0
+    #: Tool calls of this prompt.
+    tool_calls: int = 0
+    #: Seconds, all in all and in model calls.
+    duration: float = 0.0
+    api_duration: float = 0.0
+    usage: Usage = Usage()
+    #: The conversation so far, as the model reads it.
+    messages: tuple[Mapping[str, Any], ...] = ()
+    denials: tuple[Mapping[str, Any], ...] = ()
+    #: The last text as hooks want it displayed, where they do.
+    displayed: str | None = None
+
+    @property
+    def success(self) -> bool:
+        """Tell whether the agent ended by its own decision."""
+        return isinstance(self.ending, Finished | TurnAnswered)
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Say why a hook, a limit or an error ended the prompt; None where nothing did."""
+        match self.ending:
+            case Finished() | TurnAnswered():
+                return None
+            case HookStopped(reason=reason) | StopPrevented(reason=reason):
+                return reason or DEFAULT_STOP
+            case TurnRefused(text=text) | ApiFailed(text=text):
+                return text
+            case Deferred(call=call):
+                return f"a hook deferred {call['name']}"
+            case Interrupted(reason=reason):
+                return reason
+            case OutOfTurns(limit=limit):
+                return f"Reached maximum number of turns ({limit})"
+        assert_never(self.ending)
+
+    @property
+    def text(self) -> str:
+        """Give what a person reads as the answer."""
+        match self.ending:
+            case Finished(text=text) | StopPrevented(text=text):
+                return self.displayed if self.displayed is not None else text
+            case TurnAnswered(text=text) | TurnRefused(text=text) | ApiFailed(text=text):
+                return text
+            case HookStopped() | Deferred() | Interrupted() | OutOfTurns():
+                return ""
+        assert_never(self.ending)
+
+    @property
+    def terminal_reason(self) -> str:
+        """Name the ending in one word, as the result line does."""
+        return _WORDS[type(self.ending)]
+
+    @property
+    def is_error(self) -> bool:
+        """Tell whether a headless run ends with a status other than 0."""
+        return isinstance(self.ending, ApiFailed | Interrupted | OutOfTurns)
+
+
+_WORDS: dict[type[Any], str] = {
+    Finished: "completed",
+    TurnAnswered: "completed",
+    TurnRefused: "prompt_blocked",
+    HookStopped: "hook_stopped",
+    StopPrevented: "stop_hook_prevented",
+    Deferred: "tool_deferred",
+    Interrupted: "interrupted",
+    OutOfTurns: "max_turns",
+    ApiFailed: "api_error",
+}

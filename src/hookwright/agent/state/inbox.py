@@ -1,0 +1,82 @@
+"""What waits for the main agent's next turn: finished background work, messages, hooks that wake it, prompts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """Somebody said something."""
+
+    text: str
+
+
+class TaskNotice(msgspec.Struct, frozen=True, kw_only=True):
+    """A background command or subagent ended."""
+
+    task_id: str
+    #: completed, failed or killed.
+    status: str
+    summary: str
+    result: str = ""
+    output: str = ""
+
+    @property
+    def text(self) -> str:
+        """Write the notice as the model reads it."""
+        lines = [
+            "<task-notification>",
+            f"<task-id>{self.task_id}</task-id>",
+            f"<status>{self.status}</status>",
+            f"<summary>{self.summary}</summary>",
+        ]
+        if self.output:
+            lines.append(f"<output-file>{self.output}</output-file>")
+        if self.result:
+            lines.append(f"<result>{self.result}</result>")
+        return "\n".join([*lines, "</task-notification>"])
+
+
+class TeamMessage(msgspec.Struct, frozen=True):
+    """A teammate wrote."""
+
+    sender: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        """Write the message as the model reads it."""
+        return f'<teammate-message from="{self.sender}">\n{self.message}\n</teammate-message>'
+
+
+class Wake(msgspec.Struct, frozen=True):
+    """A background hook has something that cannot wait."""
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """Nobody will say anything more."""
+
+
+InboxItem = Prompt | TaskNotice | TeamMessage | Wake | Closed
+
+
+class Inbox:
+    """A queue that can also be looked into."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[InboxItem] = asyncio.Queue()
+
+    def put(self, letter: InboxItem) -> None:
+        """Leave something for the next turn."""
+        self._queue.put_nowait(letter)
+
+    async def get(self) -> InboxItem:
+        """Wait for the next thing to do."""
+        return await self._queue.get()
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether nothing waits."""
+        return self._queue.empty()

@@ -1,0 +1,224 @@
+"""CLAUDE.md and rules files: what is read at the start, what a file brings along, and which of it was read already."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.config.frontmatter import read_frontmatter
+from hookwright.matching.paths import parse_path
+
+#: How many imports deep an `@path` is followed.
+MAX_DEPTH = 5
+#: A longer file is cut; nobody means a model to read more as instructions.
+MAX_CHARS = 200_000
+MANAGED_DIR = "/etc/claude-code"
+
+_IMPORT = re.compile(r"(?:^|(?<=\s))@((?:~?/|\.{1,2}/)?[^\s`@]+)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+class Instruction(msgspec.Struct, frozen=True, kw_only=True):
+    """One file whose text the model reads, and why."""
+
+    path: str
+    #: User, Project, Local or Managed.
+    memory_type: str
+    #: session_start, include, nested_traversal, path_glob_match or compact.
+    load_reason: str
+    text: str
+    globs: tuple[str, ...] = ()
+    parent: str | None = None
+    trigger: str | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Give the fields of the InstructionsLoaded event."""
+        found: dict[str, Any] = {
+            "file_path": self.path,
+            "memory_type": self.memory_type,
+            "load_reason": self.load_reason,
+        }
+        if self.globs:
+            found["globs"] = list(self.globs)
+        if self.trigger is not None:
+            found["trigger_file_path"] = self.trigger
+        if self.parent is not None:
+            found["parent_file_path"] = self.parent
+        return found
+
+
+class _Rule(msgspec.Struct, frozen=True):
+    """A rules file that counts for some paths only."""
+
+    path: str
+    base: str
+    memory_type: str
+    globs: tuple[str, ...]
+    text: str
+
+
+class Instructions:
+    """Finds instruction files of one session and gives each of them once."""
+
+    def __init__(self, start_dir: str, root: str, config_dir: str, home: str) -> None:
+        self._start = start_dir
+        self._root = root
+        self._config = config_dir
+        self._home = home
+        self._seen: set[str] = set()
+        self._rules: list[_Rule] = []
+
+    def at_start(self, reason: str = "session_start") -> list[Instruction]:
+        """Read what holds everywhere: managed, user, then the project from its root down to the start directory."""
+        self._seen.clear()
+        self._rules.clear()
+        found = [*self._file(os.path.join(MANAGED_DIR, "CLAUDE.md"), "Managed", reason)]
+        found += self._file(os.path.join(self._config, "CLAUDE.md"), "User", reason)
+        found += self._rule_files(os.path.join(self._config, "rules"), self._start, "User", reason)
+        for folder in _between(self._root, self._start):
+            found += self._folder(folder, reason)
+        return found
+
+    def for_file(self, path: str) -> list[Instruction]:
+        """Read what a file brings along: the instructions on the way down to it, and rules whose globs fit it."""
+        path = os.path.normpath(path)
+        found: list[Instruction] = []
+        if _inside(path, self._start):
+            for folder in _between(self._start, os.path.dirname(path))[1:]:
+                found += self._folder(folder, "nested_traversal", path)
+        for rule in self._rules:
+            if rule.path not in self._seen and _fits(rule, path):
+                self._seen.add(rule.path)
+                found.append(
+                    Instruction(
+                        path=rule.path,
+                        memory_type=rule.memory_type,
+                        load_reason="path_glob_match",
+                        text=rule.text,
+                        globs=rule.globs,
+                        trigger=path,
+                    )
+                )
+        return found
+
+    def _folder(self, folder: str, reason: str, trigger: str | None = None) -> list[Instruction]:
+        dot = os.path.join(folder, ".claude")
+        found: list[Instruction] = []
+        for name, memory_type in (
+            (os.path.join(folder, "CLAUDE.md"), "Project"),
+            (os.path.join(dot, "CLAUDE.md"), "Project"),
+            (os.path.join(folder, "CLAUDE.local.md"), "Local"),
+        ):
+            found += self._file(name, memory_type, reason, trigger)
+        if os.path.realpath(dot) != os.path.realpath(self._config):
+            found += self._rule_files(os.path.join(dot, "rules"), folder, "Project", reason, trigger)
+        return found
+
+    def _file(self, path: str, memory_type: str, reason: str, trigger: str | None = None) -> list[Instruction]:
+        text = None if path in self._seen else _read(path)
+        if text is None:
+            return []
+        self._seen.add(path)
+        one = Instruction(path=path, memory_type=memory_type, load_reason=reason, text=text, trigger=trigger)
+        return [one, *self._imports(one, 1)]
+
+    def _imports(self, parent: Instruction, depth: int) -> list[Instruction]:
+        found: list[Instruction] = []
+        for path in _imported(parent, self._home) if depth <= MAX_DEPTH else ():
+            text = None if path in self._seen else _read(path)
+            if text is None:
+                continue
+            self._seen.add(path)
+            one = Instruction(
+                path=path, memory_type=parent.memory_type, load_reason="include", text=text, parent=parent.path
+            )
+            found += [one, *self._imports(one, depth + 1)]
+        return found
+
+    def _rule_files(
+        self, folder: str, base: str, memory_type: str, reason: str, trigger: str | None = None
+    ) -> list[Instruction]:
+        found: list[Instruction] = []
+        for path in _markdown(folder):
+            head = read_frontmatter(path)
+            globs = _globs(head.data)
+            if globs:
+                if all(rule.path != path for rule in self._rules):
+                    self._rules.append(_Rule(path, base, memory_type, globs, head.body))
+            else:
+                found += self._file(path, memory_type, reason, trigger)
+        return found
+
+
+def _between(top: str, bottom: str) -> list[str]:
+    """List the folders from one down to the other, both included; only the lower one if it is not inside."""
+    folders = [bottom]
+    if not _inside(bottom, top):
+        return folders
+    while folders[-1] != top:
+        folders.append(os.path.dirname(folders[-1]))
+    return folders[::-1]
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _read(path: str) -> str | None:
+    """Read a text file; None where there is none, or none that is text."""
+    try:
+        if not os.path.isfile(path):
+            return None
+        with open(path, encoding="utf-8") as file:
+            return file.read(MAX_CHARS)
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _imported(parent: Instruction, home: str) -> Iterator[str]:
+    """List the files that a text imports by `@path`, outside of code, relative to the file that says so."""
+    plain = _CODE.sub(" ", parent.text)
+    for found in _IMPORT.finditer(plain):
+        name = found[1].rstrip(".,;:!?)")
+        if name.startswith("~/"):
+            name = home + name[1:]
+        yield os.path.normpath(os.path.join(os.path.dirname(parent.path), name))
+
+
+def _markdown(folder: str) -> list[str]:
+    found = []
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        found += [os.path.join(where, name) for name in sorted(names) if name.endswith(".md")]
+    return found
+
+
+def _globs(head: Mapping[str, object]) -> tuple[str, ...]:
+    """Read `paths`: one glob, several with commas, or a list."""
+    paths = head.get("paths")
+    listed = paths if isinstance(paths, list) else re.split(r",(?![^{]*\})", paths) if isinstance(paths, str) else []
+    return tuple(glob.strip() for glob in listed if isinstance(glob, str) and glob.strip())
+
+
+def _fits(rule: _Rule, path: str) -> bool:
+    return any(parse_path(plain).matches(path, [rule.base]) for glob in rule.globs for plain in _expanded(glob))
+
+
+def _expanded(glob: str) -> list[str]:
+    """Spell out `{a,b}`, which the pattern language does not know."""
+    found = _BRACES.search(glob)
+    if found is None:
+        return [glob]
+    parts = found[1].split(",")
+    return [one for part in parts for one in _expanded(glob[: found.start()] + part + glob[found.end() :])]
+
+
+def as_text(found: list[Instruction]) -> str:
+    """Lay instructions out for the model, each under its path."""
+    return "\n\n".join(f"Contents of {one.path}:\n\n{one.text.strip()}" for one in found)

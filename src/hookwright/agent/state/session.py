@@ -1,0 +1,309 @@
+"""What all agents of one session share: its identity, its hooks, its model, its rules and its unfinished business."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from hookwright.agent.permissions import Mode, Permissions
+from hookwright.agent.state.components import Components
+from hookwright.agent.state.inbox import Inbox
+from hookwright.agent.state.instructions import Instructions
+from hookwright.agent.state.options import AgentOptions
+from hookwright.agent.state.session_model import SessionModel
+from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Note, Update
+from hookwright.agent.state.user_notes import notes
+from hookwright.agent.tools import Tool
+from hookwright.config import TrustPolicy
+from hookwright.mcp.values import ElicitationRequest, Elicited
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import (
+    Event,
+    InstructionsLoaded,
+    McpServer,
+    ModeEvent,
+    Notification,
+    PermissionDenied,
+    PermissionRequest,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+    Stop,
+    StopFailure,
+    SubagentStop,
+)
+from hookwright.protocol.matched import canonical_model
+from hookwright.protocol.outcome import Outcome
+from hookwright.session import HookSession
+
+E = TypeVar("E", bound=Event)
+
+#: Events that say how hard the model thinks.
+_WITH_EFFORT: tuple[type[Event], ...] = (
+    PreToolUse,
+    PermissionRequest,
+    PermissionDenied,
+    PostToolUse,
+    PostToolUseFailure,
+    PostToolBatch,
+    Stop,
+    SubagentStop,
+    StopFailure,
+    InstructionsLoaded,
+)
+#: Seconds that hooks which nobody waits for may still run after the session's last word.
+GRACE = 5.0
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Who speaks, where it is not the main agent."""
+
+    agent_id: str
+    agent_type: str
+
+
+class PermissionQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that a person must permit."""
+
+    tool_name: str
+    tool_input: Mapping[str, Any]
+    tool_use_id: str
+    #: Why a person is asked, with the label of the hook or rule that wants it.
+    reason: str | None = None
+    suggestions: tuple[Mapping[str, Any], ...] = ()
+    agent_id: str | None = None
+
+
+class Permission(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person said."""
+
+    allow: bool
+    message: str = ""
+    updated_input: Mapping[str, Any] | None = None
+    updated_permissions: tuple[Mapping[str, Any], ...] = ()
+    interrupt: bool = False
+
+
+#: Asks a person; a session without one has nobody to ask.
+AskPermission = Callable[[PermissionQuestion], Awaitable[Permission]]
+#: Shows an MCP server's question to a person.
+AskForm = Callable[[ElicitationRequest], Awaitable[Elicited]]
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who can be asked."""
+
+    permit: AskPermission | None = None
+    fill_in: AskForm | None = None
+
+
+class Session:
+    """One session; everything that changes while it runs stands here."""
+
+    def __init__(
+        self, options: AgentOptions, hooks: HookSession, voice: SessionModel, permissions: Permissions, person: Person
+    ) -> None:
+        self.options = options
+        self.hooks = hooks
+        self.voice = voice
+        self.permissions = permissions
+        self.person = person
+        self.id = str(uuid.uuid4())
+        self.transcript_path = ""
+        self.title: str | None = None
+        self.prompt_id: str | None = None
+        #: The working directory of the main agent.
+        self.cwd = options.cwd
+        self.tools: dict[str, Tool] = {}
+        self.components = Components({}, {})
+        self.instructions: Instructions | None = None
+        self.inbox = Inbox()
+        #: Files that hooks asked to watch, besides the names in matchers.
+        self.watch_paths: tuple[str, ...] = ()
+        self.denials: list[Mapping[str, Any]] = []
+        #: What hooks left for the model's next request.
+        self.later_texts: list[str] = []
+        self.listeners: list[Listener] = []
+        #: Configured MCP servers with their state: connected or failed.
+        self.mcp_status: tuple[tuple[str, str], ...] = ()
+        #: Where each MCP tool comes from.
+        self.servers_of_tools: dict[str, McpServer] = {}
+        #: Lists who and what works in the background, as Stop hooks read it.
+        self.background_tasks: Callable[[], list[dict[str, Any]]] = list
+        #: Reads agents and skills anew and offers the tools again.
+        self.equip: Callable[[], None] = lambda: None
+        self._companions: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
+
+    # ── events ──────────────────────────────────────────────────────────────
+
+    def event(self, cls: type[E], by: Identity | None = None, **fields: Any) -> E:
+        """Build an event: the common fields, then its own."""
+        common: dict[str, Any] = {
+            "session_id": self.id,
+            "transcript_path": self.transcript_path,
+            "cwd": self.cwd,
+            "prompt_id": self.prompt_id if self.prompt_id is not None else UNSET,
+        }
+        if by is not None:
+            common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
+        if issubclass(cls, ModeEvent):
+            common["permission_mode"] = self.permissions.mode.value
+        if issubclass(cls, _WITH_EFFORT) and self.prompt_id is not None and (effort := self.effort) is not None:
+            common["effort"] = {"level": effort}
+        return cls(**{**common, **fields})
+
+    async def fire(self, event: Event) -> Outcome:
+        """Fire an event and tell the person what its hooks have to say to them."""
+        outcome = await self.hooks.fire(event)
+        for note in notes(outcome):
+            self.tell(note)
+        self.tell_of_changes()
+        return outcome
+
+    def fire_later(self, event: Event, then: Callable[[Outcome], None] | None = None) -> None:
+        """Fire an event whose hooks nobody waits for; `then` takes up what they answered."""
+
+        async def run() -> None:
+            outcome = await self.fire(event)
+            if then is not None:
+                then(outcome)
+
+        _kept(run(), self._errands)
+
+    def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
+        """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
+        fields: dict[str, Any] = {} if title is None else {"title": title}
+        self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
+
+    @property
+    def effort(self) -> str | None:
+        """Say how hard the model thinks, or None for models that cannot be told."""
+        if not has_effort(self.voice.main_model):
+            return None
+        env, raw = self.options.env, self.hooks.loaded.settings.raw
+        level = env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
+        return level if isinstance(level, str) and level else "medium"
+
+    @property
+    def home(self) -> str:
+        """Tell the user's home directory."""
+        return self.hooks.engine.host.home
+
+    @property
+    def config_dir(self) -> str:
+        """Tell where transcripts and user settings are."""
+        return self.hooks.loaded.locations.config_dir
+
+    def server_of(self, tool: str) -> McpServer | None:
+        """Tell which MCP server a tool comes from; None for the agent's own."""
+        return self.servers_of_tools.get(tool)
+
+    # ── permissions ─────────────────────────────────────────────────────────
+
+    def update_permissions(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Carry out what a hook or a person wants to be allowed from now on."""
+        if not entries:
+            return
+        mode = self.permissions.mode
+        self.permissions.update(entries)
+        self._tell_of_permissions(mode)
+
+    def update_permissions_of_hook(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Carry out what a hook wants to be allowed; in a project whose settings a person trusted, for this session.
+
+        Written there, the rule would make the settings others than the trusted ones, and all of them, deny rules
+        included, would lose their effect until somebody trusts them again.
+        """
+        gate = self.hooks.loaded.gate
+        if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
+            self.update_permissions(entries)
+            return
+        written = [entry for entry in entries if entry.get("destination") in ("localSettings", "projectSettings")]
+        for entry in written:
+            text = f"a hook's rule for {entry['destination']} holds for this session; add it to the file yourself"
+            self.report(Diagnostic("permission-not-kept", text, None, Severity.WARNING))
+        self.update_permissions(
+            [{**entry, "destination": "session"} if entry in written else entry for entry in entries]
+        )
+
+    def set_mode(self, name: str) -> None:
+        """Go on in another permission mode."""
+        mode = self.permissions.mode
+        self.permissions.set_mode(name)
+        self._tell_of_permissions(mode)
+
+    def _tell_of_permissions(self, before: Mode) -> None:
+        found, self.permissions.notices[:] = list(self.permissions.notices), []
+        for diagnostic in found:
+            self.report(diagnostic)
+        if self.permissions.mode is not before:
+            self.tell(ModeChanged(self.permissions.mode.value))
+
+    # ── listeners ───────────────────────────────────────────────────────────
+
+    def tell(self, update: Update) -> None:
+        """Let every listener hear."""
+        for listener in self.listeners:
+            listener(update)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Show a finding to the person."""
+        self.tell(Diagnosed(diagnostic))
+
+    def complain(self, outcome: Outcome, text: str) -> None:
+        """Show what is wrong with the answer of a hook that was valid in itself."""
+        self.tell(Note(f"{outcome.hook_name} hook error: {text}", level="error", tag="notice"))
+
+    def tell_of_changes(self) -> None:
+        """Show what became of settings files that changed, and take up their rules."""
+        found, self.hooks.notices[:] = list(self.hooks.notices), []
+        if any(diagnostic.code == "reloaded" for diagnostic in found):
+            self.permissions.reload(self.hooks.loaded.settings.permissions)
+        for diagnostic in found:
+            self.report(diagnostic)
+
+    # ── unfinished business ─────────────────────────────────────────────────
+
+    def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something beside the conversation; it ends with the session."""
+        return _kept(work, self._companions)
+
+    async def settle(self, grace: float = GRACE) -> None:
+        """End what accompanies the session; give hooks that nobody waits for a moment more."""
+        companions, errands = list(self._companions), list(self._errands)
+        for task in companions:
+            task.cancel()
+        if errands:
+            _, late = await asyncio.wait(errands, timeout=grace)
+            for task in late:
+                task.cancel()
+        if companions or errands:
+            await asyncio.wait([*companions, *errands])
+        for task in (*companions, *errands):
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+
+
+def _kept(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> asyncio.Task[None]:
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
+
+
+def has_effort(model: str) -> bool:
+    """Tell whether a model takes an effort level: the newer lines do, the 4.5 line but Opus does not."""
+    name = canonical_model(model)
+    parts = name.removeprefix("claude-").split("-")
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    if not name.startswith("claude-") or not numbers:
+        return False
+    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

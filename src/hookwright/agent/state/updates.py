@@ -1,0 +1,102 @@
+"""What a screen, a stream or a program hears from an agent while it works: one callable, small frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.state.endings import Result
+from hookwright.background import Late
+from hookwright.protocol.diagnostics import Diagnostic
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """A session begins, or begins anew after a clear."""
+
+    session_id: str
+    cwd: str
+    model: str
+    permission_mode: str
+    tools: tuple[str, ...]
+    mcp_servers: tuple[tuple[str, str], ...] = ()
+    agents: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+
+
+class Typed(msgspec.Struct, frozen=True):
+    """Some more of the model's text, as it arrives."""
+
+    text: str
+    parent_tool_use_id: str | None = None
+
+
+class Said(msgspec.Struct, frozen=True):
+    """The model's message is complete; `shown` is its text as hooks want it displayed."""
+
+    message: Mapping[str, Any]
+    shown: str
+    parent_tool_use_id: str | None = None
+
+
+class ToolEnded(msgspec.Struct, frozen=True):
+    """A tool call has its result."""
+
+    name: str
+    block: Mapping[str, Any]
+    response: Any = None
+    parent_tool_use_id: str | None = None
+
+
+class Added(msgspec.Struct, frozen=True):
+    """A text that no person wrote entered the conversation: a hook's context or feedback, a reminder."""
+
+    text: str
+    #: The hook that added it, as messages name it; empty for the agent's own reminders.
+    hook_name: str = ""
+    parent_tool_use_id: str | None = None
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A line for the person: what a hook says, why something was blocked, what failed."""
+
+    text: str
+    level: str = "info"
+    tag: str | None = None
+
+
+class Diagnosed(msgspec.Struct, frozen=True):
+    """Something is wrong with the configuration, a rule or a file of a hook."""
+
+    diagnostic: Diagnostic
+
+
+class HookEnded(msgspec.Struct, frozen=True):
+    """A hook that ran in the background ended."""
+
+    late: Late
+
+
+class Titled(msgspec.Struct, frozen=True):
+    """The session has a new title."""
+
+    title: str
+
+
+class ModeChanged(msgspec.Struct, frozen=True):
+    """The permission mode is another one now."""
+
+    mode: str
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A prompt was dealt with."""
+
+    result: Result
+
+
+Update = Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnded | Titled | ModeChanged | Ended
+
+#: An exception in a listener is the host's mistake and raises out of the agent.
+Listener = Callable[[Update], None]

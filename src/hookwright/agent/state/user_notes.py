@@ -1,0 +1,52 @@
+"""What a person is told about a firing: messages, failures, and calls that nobody checked."""
+
+from __future__ import annotations
+
+from hookwright.agent.state.updates import Note
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.outcome import Ending, Outcome, Run
+from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
+from hookwright.visibility import Form, Reader, messages
+
+NO_VERDICT = "hook_no_verdict"
+_UNUSABLE = "A hook gave no usable answer, so it didn't check this action."
+_TOO_LATE = "A hook didn't answer in time, so it didn't check this action."
+
+#: What a shell says when it could not start a command.
+_NOT_STARTED = (126, 127)
+_LEVELS = {Form.SAYS: "warning", Form.NOTICE: "error", Form.STOP: "warning", Form.BLOCKED: "warning"}
+
+
+def notes(outcome: Outcome) -> list[Note]:
+    """List what goes to the person, in configuration order, then whether a call went unchecked."""
+    if not outcome.runs:
+        return []
+    found = [
+        Note(message.text, level=_LEVELS.get(message.form, "info"), tag=message.form.value)
+        for message in messages(outcome)
+        if message.reader is Reader.USER
+    ]
+    unchecked = _unchecked(outcome)
+    return found if unchecked is None else [*found, Note(unchecked, level="warning", tag=NO_VERDICT)]
+
+
+def _unchecked(outcome: Outcome) -> str | None:
+    """Say so when a hook that may refuse gave no verdict; an ordinary failing status is the hook's own business."""
+    if not CATALOGUE[outcome.event].rules.permission:
+        return None
+    silent = [run for run in outcome.runs if _gave_no_verdict(run)]
+    if not silent:
+        return None
+    return _TOO_LATE if all(isinstance(run.reply, TimedOut) for run in silent) else _UNUSABLE
+
+
+def _gave_no_verdict(run: Run) -> bool:
+    if run.verdict.ending not in (Ending.ERROR, Ending.CANCELLED):
+        return False
+    reply = run.reply
+    if isinstance(reply, Failed):
+        return reply.why is not Failure.UNSUPPORTED
+    if not isinstance(reply, Exited) or reply.status == 0:
+        return True
+    codes = {diagnostic.code for diagnostic in run.verdict.diagnostics}
+    return reply.status in _NOT_STARTED or reply.status >= 129 or bool(codes & {"broken-json", "invalid-answer"})

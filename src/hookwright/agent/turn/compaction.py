@@ -1,0 +1,109 @@
+"""Make a long conversation short: the model sums it up, and goes on with the summary alone."""
+
+from __future__ import annotations
+
+import uuid
+
+import msgspec
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.prompts import COMPACT, CONTINUED
+from hookwright.agent.state.session import Identity
+from hookwright.agent.state.updates import Note
+from hookwright.agent.transcript import closed, subagent_path
+from hookwright.agent.turn.opening import announce_instructions, first_system_prompt, session_started
+from hookwright.models.types import ApiError, Request
+from hookwright.protocol.events import PostCompact, PreCompact, SubagentStop
+from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.replies import Exited
+
+
+class Compacted(msgspec.Struct, frozen=True):
+    """The conversation is short now; `said` is what hooks printed, for the person."""
+
+    said: str = ""
+
+
+class NotCompacted(msgspec.Struct, frozen=True):
+    """The conversation is as it was."""
+
+    why: str
+
+
+async def compact_if_full(actor: Actor) -> None:
+    """Compact by itself when the model has read more than the session allows it."""
+    limit = actor.session.options.context_limit
+    if not actor.is_main or limit is None or actor.session.voice.context_tokens < limit:
+        return
+    done = await compact(actor, "auto", None)
+    if isinstance(done, NotCompacted):
+        # The next answer says anew how full it is; until then there is nothing to try again.
+        actor.session.voice.context_tokens = 0
+        actor.session.tell(Note(done.why, level="warning", tag="compact"))
+
+
+async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
+    """Sum up and begin anew: PreCompact, the summary, SubagentStop of whoever wrote it, SessionStart, PostCompact."""
+    session = actor.session
+    before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
+    actor.dialogue.keep_hooks(before)
+    if before.blocked:
+        return NotCompacted(f"Compaction blocked by PreCompact hook: {before.reason}")
+    try:
+        summary = await _summary(actor, instructions)
+    except ApiError as error:
+        return NotCompacted(f"The conversation could not be compacted: {error}")
+    await _summariser_stops(actor, summary)
+    _begin_anew(actor, trigger, summary)
+    actor.system = first_system_prompt(session, announce_instructions(session, "compact"))
+    await session_started(actor, "compact")
+    after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
+    actor.dialogue.keep_hooks(after)
+    return Compacted("\n".join(filter(None, (_printed(before, "PreCompact"), _printed(after, "PostCompact")))))
+
+
+async def _summary(actor: Actor, instructions: str | None) -> str:
+    wish = f"\n\nThe user adds: {instructions}" if instructions else ""
+    request = Request(
+        messages=[*closed(actor.dialogue.messages), {"role": "user", "content": COMPACT + wish}],
+        system=actor.system,
+        tools=actor.offers,
+        model=actor.model,
+        purpose="compact",
+    )
+    response = await actor.session.voice.complete(request)
+    if not response.text.strip():
+        raise ApiError("the model gave no summary")
+    return response.text
+
+
+async def _summariser_stops(actor: Actor, summary: str) -> None:
+    """Whoever wrote the summary is an agent without a type, and it ends."""
+    writer = Identity(f"compact-{uuid.uuid4().hex[:12]}", "")
+    event = actor.session.event(
+        SubagentStop,
+        writer,
+        stop_hook_active=False,
+        agent_transcript_path=subagent_path(actor.session.transcript_path, writer.agent_id),
+        last_assistant_message=summary,
+        background_tasks=actor.session.background_tasks(),
+        session_crons=[],
+    )
+    actor.dialogue.keep_hooks(await actor.fire(event))
+
+
+def _begin_anew(actor: Actor, trigger: str, summary: str) -> None:
+    dialogue, voice = actor.dialogue, actor.session.voice
+    dialogue.transcript.compact_boundary(trigger, voice.context_tokens)
+    voice.context_tokens = 0
+    dialogue.messages.clear()
+    dialogue.user(CONTINUED.format(summary=summary.strip()), isCompactSummary=True)
+
+
+def _printed(outcome: Outcome, event: str) -> str:
+    lines = []
+    for run in outcome.runs:
+        stdout = run.reply.stdout.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
+        if stdout and not run.verdict.suppress_output:
+            lines.append(f"{event} [{run.handler.label}] completed successfully: {stdout}")
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""Show what the model said, as hooks want it shown."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.updates import Said
+from hookwright.models.types import Response
+from hookwright.protocol.events import MessageDisplay
+
+
+async def display(actor: Actor, response: Response, message: Mapping[str, Any]) -> None:
+    """Fire MessageDisplay for text of the main agent, then show it; transcript and model keep the original."""
+    shown = response.text
+    if shown and actor.is_main:
+        outcome = await actor.fire(
+            actor.event(
+                MessageDisplay,
+                turn_id=actor.session.prompt_id or actor.session.id,
+                message_id=str(uuid.uuid4()),
+                index=0,
+                final=True,
+                delta=response.text,
+            )
+        )
+        shown = outcome.fields.get("display_content", shown)
+        actor.displayed = shown if shown != response.text else None
+    actor.session.tell(Said(message, shown, actor.parent_tool_use_id))

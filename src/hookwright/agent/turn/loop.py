@@ -1,0 +1,179 @@
+"""The life of a turn: ask the model, run its tools, and again, until it stops and no hook objects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from hookwright.agent.state.actor import Actor, Stops
+from hookwright.agent.state.endings import (
+    ApiFailed,
+    Deferred,
+    Finished,
+    HookStopped,
+    Interrupted,
+    OutOfTurns,
+    StopPrevented,
+    TurnEnd,
+)
+from hookwright.agent.state.prompts import STOPPED_BY_USER
+from hookwright.agent.state.updates import Note, Typed
+from hookwright.agent.transcript import stop_summary
+from hookwright.agent.turn.compaction import compact_if_full
+from hookwright.agent.turn.display import display
+from hookwright.agent.turn.late_hooks import deliver_late
+from hookwright.agent.turn.tool_call import Handled, handle
+from hookwright.models.types import ApiError, Block, Request, Response, TextDelta
+from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop
+from hookwright.visibility import Form, Reader, for_reader
+
+CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
+
+
+async def converse(actor: Actor) -> TurnEnd:
+    """Let one agent work until its turn ends."""
+    stops = Stops(actor.session.options.env)
+    while True:
+        if actor.max_turns is not None and actor.turns >= actor.max_turns:
+            return OutOfTurns(actor.max_turns)
+        response = await ask(actor)
+        if isinstance(response, ApiFailed):
+            return response
+        if response.tool_uses:
+            stops.progress()
+            ending = await run_tools(actor, response.tool_uses)
+        else:
+            ending = await at_stop(actor, response.text, stops)
+        if ending is not None:
+            return ending
+
+
+# ── the model ───────────────────────────────────────────────────────────────
+
+
+async def ask(actor: Actor) -> Response | ApiFailed:
+    """Send the conversation, with whatever background hooks said meanwhile, and keep the answer."""
+    deliver_late(actor)
+    await compact_if_full(actor)
+    try:
+        response = await _stream(actor)
+    except ApiError as error:
+        return _failed(actor, error.kind, f"API Error: {error}")
+    actor.heard(response)
+    message = actor.dialogue.assistant(response)
+    await display(actor, response, message)
+    if response.stop_reason == "max_tokens" and not response.tool_uses:
+        return _failed(actor, "max_output_tokens", "API Error: the answer went over the limit of output tokens")
+    return response
+
+
+async def _stream(actor: Actor) -> Response:
+    request = Request(
+        messages=tuple(actor.dialogue.messages), system=actor.system, tools=actor.offers, model=actor.model
+    )
+    async for delta in actor.session.voice.stream(request):
+        if isinstance(delta, Response):
+            return delta
+        if isinstance(delta, TextDelta):
+            actor.session.tell(Typed(delta.text, actor.parent_tool_use_id))
+    raise ApiError("the model ended its answer without a last word")
+
+
+def _failed(actor: Actor, kind: str, text: str) -> ApiFailed:
+    """Fire StopFailure in the place of Stop; nobody waits for its hooks."""
+    actor.dialogue.transcript.system("api_error", text, level="error")
+    actor.session.fire_later(actor.event(StopFailure, error=kind, error_details=text, last_assistant_message=text))
+    return ApiFailed(kind, text)
+
+
+# ── its tools ───────────────────────────────────────────────────────────────
+
+
+async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block] = ()) -> TurnEnd | None:
+    """Run the calls of one turn side by side; a stop by one of them counts after all of them.
+
+    `earlier` are results of the same turn that were there before, when a deferred call is taken up again.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(handle(actor, call)) for call in calls]
+    except asyncio.CancelledError:
+        _close_turn(actor, calls, earlier)
+        raise
+    handled = [task.result() for task in tasks]
+    actor.tool_calls += len(handled)
+    blocks = [*earlier, *(one.block for one in handled if one.block is not None)]
+    texts = [text for one in handled for text in one.texts]
+    if blocks:
+        actor.dialogue.results(blocks)
+    deferred = next((one for one in handled if one.block is None), None)
+    if deferred is not None:
+        actor.dialogue.hear(texts)
+        return Deferred(dict(deferred.call))
+    if any(one.interrupts for one in handled):
+        actor.dialogue.hear(texts)
+        return Interrupted("a permission hook or the host interrupted the turn")
+    batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
+    texts += actor.dialogue.keep_hooks(batch)
+    actor.dialogue.hear(texts)
+    stop = next((stop for stop in (*(one.stop for one in handled), batch.stop) if stop is not None), None)
+    return HookStopped(stop.reason) if stop is not None else None
+
+
+def _batched(one: Handled) -> dict[str, Any]:
+    call = one.call
+    content = one.block["content"] if one.block is not None else ""
+    return {
+        "tool_name": call["name"],
+        "tool_input": call["input"],
+        "tool_use_id": call["id"],
+        "tool_response": content,
+    }
+
+
+def _close_turn(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block]) -> None:
+    """After an interrupt give every call one result, so that the conversation can go on."""
+    for call in calls:
+        if call["id"] not in actor.dialogue.kept:
+            head = {"type": "tool_result", "tool_use_id": call["id"]}
+            block = {**head, "content": STOPPED_BY_USER, "is_error": True}
+            actor.dialogue.keep_result(block, STOPPED_BY_USER)
+    kept = actor.dialogue.kept
+    actor.dialogue.results([*earlier, *(kept[call["id"]] for call in calls)])
+
+
+# ── the end ─────────────────────────────────────────────────────────────────
+
+
+async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
+    """Ask the stop hooks; None sends the agent back to work."""
+    outcome = await actor.fire(_stop_event(actor, text, stops))
+    dialogue = actor.dialogue
+    goes_on = outcome.stop is None and (outcome.blocked or bool(outcome.context))
+    if goes_on and stops.exhausted:
+        actor.session.tell(Note(CAP_REACHED, level="warning", tag="stop-cap"))
+        goes_on = False
+    for message in for_reader(outcome, Reader.MODEL) if goes_on else ():
+        if message.form is Form.FEEDBACK:
+            dialogue.remind(message.text, outcome.hook_name)
+    texts = dialogue.keep_hooks(outcome)
+    if outcome.runs:
+        dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
+    if not goes_on:
+        return StopPrevented(text, outcome.stop.reason) if outcome.stop is not None else Finished(text)
+    dialogue.hear(texts)
+    stops.go_on()
+    return None
+
+
+def _stop_event(actor: Actor, text: str, stops: Stops) -> Stop | SubagentStop:
+    fields: dict[str, Any] = {
+        "stop_hook_active": stops.active,
+        "last_assistant_message": text,
+        "background_tasks": actor.session.background_tasks(),
+        "session_crons": [],
+    }
+    if actor.identity is None:
+        return actor.event(Stop, **fields)
+    return actor.event(SubagentStop, agent_transcript_path=actor.dialogue.transcript.path, **fields)

@@ -1,0 +1,104 @@
+"""How a session begins: setup, instructions, SessionStart and what its hooks give along."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.instructions import Instruction, as_text
+from hookwright.agent.state.prompts import instructions_part, system_prompt
+from hookwright.agent.state.session import Session
+from hookwright.agent.state.session_model import CACHE_LIFE
+from hookwright.agent.state.updates import Opened, Titled
+from hookwright.protocol.events import InstructionsLoaded, SessionStart, Setup
+from hookwright.protocol.outcome import Outcome
+
+#: Sources at which a hook may give the session its title.
+_TITLED = ("startup", "resume", "fork")
+
+
+async def set_up(actor: Actor, trigger: str) -> None:
+    """Fire Setup; whatever its hooks answer changes nothing."""
+    actor.dialogue.keep_hooks(await actor.fire(actor.event(Setup, trigger=trigger)))
+
+
+async def session_started(actor: Actor, source: str, **fields: Any) -> str | None:
+    """Fire SessionStart, let the model hear its context; return a first message that a hook wants to be sent."""
+    session = actor.session
+    if source == "compact" or session.options.attended:
+        fields.setdefault("model", session.voice.main_model)
+    if session.title is not None:
+        fields.setdefault("session_title", session.title)
+    outcome = await actor.fire(actor.event(SessionStart, source=source, **fields))
+    actor.dialogue.hear(actor.dialogue.keep_hooks(outcome))
+    take_watch_paths(session, outcome)
+    title = outcome.fields.get("session_title")
+    if isinstance(title, str) and source in _TITLED:
+        entitle(actor, title)
+    if outcome.fields.get("reload_skills"):
+        session.equip()
+    first = outcome.fields.get("initial_user_message")
+    return first if isinstance(first, str) and first else None
+
+
+def resume_fields(actor: Actor) -> dict[str, Any]:
+    """Tell SessionStart hooks what going on with a conversation costs."""
+    voice = actor.session.voice
+    if voice.last_response is None:
+        return {}
+    seconds = max(0.0, time.time() - voice.last_response)
+    return {
+        "seconds_since_last_response": round(seconds),
+        "context_tokens": voice.context_tokens,
+        "prompt_cache_likely_expired": seconds > CACHE_LIFE,
+        "estimated_cache_write_usd": voice.cache_write_usd,
+    }
+
+
+def entitle(actor: Actor, title: str) -> None:
+    """Give the session a title."""
+    actor.session.title = title
+    actor.dialogue.transcript.side("custom-title", customTitle=title)
+    actor.session.tell(Titled(title))
+
+
+def take_watch_paths(session: Session, outcome: Outcome) -> None:
+    """Watch what hooks asked for; an empty list watches nothing more."""
+    paths = outcome.fields.get("watch_paths")
+    if paths is not None:
+        session.watch_paths = tuple(path for path in paths if path.startswith("/"))
+
+
+# ── instructions ────────────────────────────────────────────────────────────
+
+
+def announce_instructions(session: Session, reason: str = "session_start") -> list[Instruction]:
+    """Read what holds from the start and fire InstructionsLoaded for each file."""
+    if session.instructions is None:
+        return []
+    found = session.instructions.at_start(reason)
+    for one in found:
+        session.fire_later(session.event(InstructionsLoaded, **one.fields))
+    return found
+
+
+def first_system_prompt(session: Session, found: list[Instruction]) -> str:
+    """Write the system prompt of the main agent."""
+    options = session.options
+    parts = (instructions_part(as_text(found)), options.append_system_prompt or "")
+    return system_prompt(session.cwd, session.voice.main_model, options.system_prompt, parts)
+
+
+def opened(session: Session) -> Opened:
+    """Describe the session to whoever listens."""
+    return Opened(
+        session_id=session.id,
+        cwd=session.cwd,
+        model=session.voice.main_model,
+        permission_mode=session.permissions.mode.value,
+        tools=tuple(session.tools),
+        mcp_servers=session.mcp_status,
+        agents=tuple(session.components.agents),
+        skills=tuple(session.components.skills),
+    )

@@ -1,0 +1,73 @@
+"""Commands that the agent itself carries out, without the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.tools import absolute
+from hookwright.agent.turn.clearing import clear
+from hookwright.agent.turn.compaction import Compacted, compact
+from hookwright.agent.turn.switching import switch_model
+from hookwright.protocol.events import DirectoryAdded
+from hookwright.protocol.outcome import Outcome
+
+ADD_DIR_NEEDS_SCREEN = (
+    "/add-dir is not available without a screen. Start with --add-dir, or send the control request register_repo_root."
+)
+
+
+async def run_compact(actor: Actor, arguments: str) -> str:
+    """Sum up the conversation; the arguments say what to keep."""
+    done = await compact(actor, "manual", arguments or None)
+    if isinstance(done, Compacted):
+        return f"Compacted {done.said}".strip()
+    return done.why
+
+
+async def run_clear(actor: Actor, arguments: str) -> str:  # noqa: ARG001 - every command gets its arguments
+    """Forget the conversation and begin a new one."""
+    await clear(actor)
+    return "The conversation is cleared."
+
+
+async def run_model(actor: Actor, arguments: str) -> str:
+    """Show or switch the model."""
+    if not arguments:
+        return f"The model is {actor.session.voice.main_model}."
+    return await switch_model(actor, arguments, "command")
+
+
+async def run_add_dir(actor: Actor, arguments: str) -> str:
+    """Let the agent work in another directory, too."""
+    if not actor.session.options.attended:
+        return ADD_DIR_NEEDS_SCREEN
+    return add_directory(actor, arguments, "slash_command")
+
+
+def add_directory(actor: Actor, path: str, source: str) -> str:
+    """Add a directory to those that the session may work in, and fire DirectoryAdded."""
+    session = actor.session
+    directory = absolute(path, session.cwd, session.home)
+    if not os.path.isdir(directory):
+        return f"{directory} is not a directory."
+    workspace = session.permissions.workspace
+    if directory == workspace.root or directory in workspace.added:
+        return f"{directory} is there already."
+    session.permissions.add_directory(directory)
+
+    def then(outcome: Outcome) -> None:
+        if source == "slash_command":
+            session.later_texts.extend(outcome.system_messages)
+
+    session.fire_later(actor.event(DirectoryAdded, directory=directory, source=source), then)
+    return f"Added {directory} as a working directory."
+
+
+COMMANDS: dict[str, Callable[[Actor, str], Awaitable[str]]] = {
+    "add-dir": run_add_dir,
+    "clear": run_clear,
+    "compact": run_compact,
+    "model": run_model,
+}

@@ -1,0 +1,106 @@
+"""The life of a prompt: commands, UserPromptSubmit, UserPromptExpansion, then the conversation."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.components import Skill
+from hookwright.agent.state.endings import TurnAnswered, TurnEnd, TurnRefused
+from hookwright.agent.state.updates import Note
+from hookwright.agent.transcript import closed, pending
+from hookwright.agent.turn.loop import converse
+from hookwright.agent.turn.opening import entitle
+from hookwright.agent.turn.slash_commands import COMMANDS
+from hookwright.protocol.events import UserPromptExpansion, UserPromptSubmit
+from hookwright.protocol.outcome import Outcome
+
+_COMMAND = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
+
+
+class TypedPrompt(msgspec.Struct, frozen=True):
+    """A prompt that begins with the name of a command."""
+
+    name: str
+    arguments: str
+
+
+def typed_command(prompt: str) -> TypedPrompt | None:
+    """Read `/name arguments`; anything else is words."""
+    found = _COMMAND.match(prompt.strip())
+    return TypedPrompt(found[1], (found[2] or "").strip()) if found is not None else None
+
+
+async def submit(actor: Actor, prompt: str) -> TurnEnd:
+    """Deal with one prompt from its first look to its end."""
+    actor.session.prompt_id = str(uuid.uuid4())
+    typed = typed_command(prompt)
+    if typed is not None and typed.name in COMMANDS:
+        return TurnAnswered(await COMMANDS[typed.name](actor, typed.arguments))
+
+    outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt, **_title(actor)))
+    if outcome.blocked:
+        return _blocked(actor, outcome, prompt)
+    title = outcome.fields.get("session_title")
+    if isinstance(title, str) and title:
+        entitle(actor, title)
+    skill = actor.session.components.skills.get(typed.name) if typed is not None else None
+    if outcome.stop is not None or typed is None or skill is None:
+        return await _send(actor, prompt, [outcome])
+    return await _expand(actor, prompt, typed, skill, outcome)
+
+
+async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, submitted: Outcome) -> TurnEnd:
+    """Turn a command of a file into the prompt that it stands for."""
+    outcome = await actor.fire(
+        actor.event(
+            UserPromptExpansion,
+            expansion_type="slash_command",
+            command_name=typed.name,
+            command_args=typed.arguments,
+            command_source=skill.source,
+            prompt=prompt,
+        )
+    )
+    if outcome.blocked:
+        return _blocked(actor, outcome, prompt)
+    if skill.hooks:
+        actor.session.hooks.activate(skill.hooks)
+    head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
+    return await _send(actor, head + skill.expand(typed.arguments), [submitted, outcome])
+
+
+async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
+    """Put the prompt and what hooks add to it before the model, unless a hook stops here."""
+    dialogue = actor.dialogue
+    if pending(dialogue.messages):
+        dialogue.messages = closed(dialogue.messages)
+    dialogue.user(content, promptId=actor.session.prompt_id, permissionMode=actor.session.permissions.mode)
+    stop = next((outcome.stop for outcome in outcomes if outcome.stop is not None), None)
+    if stop is not None:
+        for outcome in outcomes:
+            dialogue.keep_hooks(outcome)
+        text = f"Operation stopped by hook: {stop.reason}" if stop.reason else "Operation stopped by hook"
+        dialogue.remind(text, outcomes[-1].hook_name)
+        return TurnRefused(text)
+    dialogue.hear([text for outcome in outcomes for text in dialogue.keep_hooks(outcome)])
+    return await converse(actor)
+
+
+def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> TurnRefused:
+    """Keep a prompt from the model: the person reads why, the transcript keeps it as a note."""
+    text = f"{outcome.event} operation blocked by hook:\n{outcome.reason}"
+    if not outcome.fields.get("suppress_original_prompt"):
+        text += f"\n\nOriginal prompt: {prompt}"
+    actor.dialogue.record_hooks(outcome)
+    actor.dialogue.transcript.system("informational", text, level="warning")
+    actor.session.tell(Note(text, level="warning", tag="prompt-blocked"))
+    return TurnRefused(text)
+
+
+def _title(actor: Actor) -> dict[str, Any]:
+    return {} if actor.session.title is None else {"session_title": actor.session.title}

@@ -1,0 +1,62 @@
+"""What a tool call changes around the conversation: the working directory, instructions on the way, watched files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.instructions import as_text
+from hookwright.agent.state.prompts import instructions_part, moved
+from hookwright.agent.state.session import Session
+from hookwright.agent.tools import Effect, Tool, ToolResult
+from hookwright.agent.turn.opening import take_watch_paths
+from hookwright.agent.turn.watch import INTERVAL, Watch, watched_names
+from hookwright.protocol.events import CwdChanged, FileChanged, InstructionsLoaded
+
+
+def after_tool(actor: Actor, tool: Tool, arguments: Mapping[str, Any], result: ToolResult) -> list[str]:
+    """Notice what a call changed; return what the model should know of it."""
+    texts = []
+    if actor.bench.cwd != actor.cwd:
+        texts.append(move(actor, actor.bench.cwd))
+    path = arguments.get("file_path")
+    if isinstance(path, str) and tool.effect in (Effect.READ, Effect.EDIT) and not result.is_error:
+        texts += _instructions_for(actor, path)
+    return texts
+
+
+def move(actor: Actor, directory: str) -> str:
+    """Go on in another directory and fire CwdChanged; return what the model is told."""
+    old, actor.cwd = actor.cwd, directory
+    actor.bench.cwd = directory
+    actor.dialogue.transcript.move(directory)
+    session = actor.session
+    if actor.is_main:
+        session.cwd = directory
+    event = actor.event(CwdChanged, old_cwd=old, new_cwd=directory)
+    session.fire_later(event, lambda outcome: take_watch_paths(session, outcome))
+    return moved(old, directory)
+
+
+def _instructions_for(actor: Actor, path: str) -> list[str]:
+    session = actor.session
+    if session.instructions is None:
+        return []
+    found = session.instructions.for_file(path)
+    for one in found:
+        session.fire_later(session.event(InstructionsLoaded, **one.fields))
+    return [instructions_part(as_text(found))] if found else []
+
+
+async def watch_files(session: Session) -> None:
+    """Look at the watched files for as long as the session lasts; a change fires FileChanged."""
+    watch = Watch()
+    while True:
+        names = watched_names(session.hooks.engine.hooks)
+        if names or session.watch_paths:
+            for change in watch.look(session.cwd, names, session.watch_paths):
+                event = session.event(FileChanged, file_path=change.path, event=change.event)
+                session.fire_later(event, lambda outcome: take_watch_paths(session, outcome))
+        await asyncio.sleep(INTERVAL)

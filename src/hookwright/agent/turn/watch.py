@@ -1,0 +1,64 @@
+"""Watch files by looking at them: names in the working directory and paths that hooks asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import msgspec
+
+from hookwright.hookset import HookSet
+
+#: Seconds between two looks.
+INTERVAL = 0.5
+
+_Stamp = tuple[int, int, int] | None
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """A watched file is new, different or gone."""
+
+    path: str
+    #: add, change or unlink.
+    event: str
+
+
+def watched_names(hooks: HookSet) -> tuple[str, ...]:
+    """List the file names that matchers of FileChanged name: literally, split at `|`; no matcher names none."""
+    names: list[str] = []
+    for entry in hooks.of_event("FileChanged"):
+        names += [name.strip() for name in (entry.matcher.text or "").split("|")]
+    return tuple(dict.fromkeys(name for name in names if name and "/" not in name))
+
+
+class Watch:
+    """Remembers what the watched files looked like last."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, _Stamp] = {}
+
+    def look(self, cwd: str, names: Iterable[str], paths: Iterable[str]) -> list[FileChange]:
+        """Compare with the last look; a file that is watched for the first time has not changed."""
+        wanted = dict.fromkeys([*(os.path.join(cwd, name) for name in names), *paths])
+        now = {path: _stamp(path) for path in wanted}
+        changes = [
+            FileChange(path, _word(self._stamps[path], stamp))
+            for path, stamp in now.items()
+            if path in self._stamps and self._stamps[path] != stamp
+        ]
+        self._stamps = now
+        return changes
+
+
+def _word(before: _Stamp, after: _Stamp) -> str:
+    if before is None:
+        return "add"
+    return "unlink" if after is None else "change"
+
+
+def _stamp(path: str) -> _Stamp:
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)

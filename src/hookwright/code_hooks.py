@@ -1,0 +1,91 @@
+"""Register hooks in code: `@hooks.on(PreToolUse, "Bash")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.handlers import CallbackHandler, FunctionHandler, Handler, MatcherGroup, OnFailure
+from hookwright.protocol.sources import Scope, Source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Hooks:
+    """Hooks of a program, in the order of their registration."""
+
+    def __init__(self) -> None:
+        self._groups: list[MatcherGroup] = []
+
+    @property
+    def groups(self) -> tuple[MatcherGroup, ...]:
+        """List what was registered, as `HookSet.build` and `HookSet.plus` take it."""
+        return tuple(self._groups)
+
+    def on(
+        self,
+        event: type[Event] | str,
+        matcher: str | None = None,
+        *,
+        timeout: float | None = None,
+        timeout_ms: float | None = None,
+        on_failure: str = "continue",
+        condition: str | None = None,
+    ) -> Callable[[F], F]:
+        """Register the decorated function for an event; `timeout` is in seconds, `timeout_ms` in milliseconds."""
+        name = _name(event)
+        limit = timeout_ms / 1000 if timeout_ms is not None else timeout
+        failure = OnFailure(on_failure)
+
+        def register(function: F) -> F:
+            handler = CallbackHandler(
+                source=_source(function, name),
+                function=function,
+                timeout=limit,
+                on_failure=failure,
+                condition=condition,
+            )
+            self._add(name, matcher, handler)
+            return function
+
+        return register
+
+    def until(
+        self, error_message: str, *, event: type[Event] | str = "Stop", timeout_ms: float | None = None
+    ) -> Callable[[F], F]:
+        """Register a predicate over the conversation: while it is false the agent goes on with `error_message`."""
+        if not error_message:
+            raise ValueError("error_message is required: it is what the model is told to do next")
+        name = _name(event)
+
+        def register(function: F) -> F:
+            limit = timeout_ms / 1000 if timeout_ms is not None else None
+            handler = FunctionHandler(
+                source=_source(function, name), function=function, error_message=error_message, timeout=limit
+            )
+            self._add(name, None, handler)
+            return function
+
+        return register
+
+    def add(self, event: type[Event] | str, handler: Handler, matcher: str | None = None) -> None:
+        """Register a handler of any kind."""
+        self._add(_name(event), matcher, handler)
+
+    def _add(self, name: str, matcher: str | None, handler: Handler) -> None:
+        self._groups.append(MatcherGroup(name, matcher, (handler,)))
+
+
+def _name(event: type[Event] | str) -> str:
+    name = event if isinstance(event, str) else event.__name__
+    if name not in CATALOGUE:
+        raise ValueError(f"`{name}` is not an event; known are {', '.join(CATALOGUE)}")
+    return name
+
+
+def _source(function: Callable[..., Any], event: str) -> Source:
+    code = getattr(function, "__code__", None)
+    path = code.co_filename if code is not None else ""
+    line = code.co_firstlineno if code is not None else 0
+    return Source(Scope.PROGRAM, path, f"{event} {getattr(function, '__qualname__', repr(function))}", line)

@@ -1,0 +1,1 @@
+"""Read JavaScript hook scripts into the linter's intermediate form."""

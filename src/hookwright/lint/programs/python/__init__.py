@@ -1,0 +1,1 @@
+"""Read Python hook scripts into the linter's intermediate form."""

@@ -1,0 +1,1 @@
+"""Read shell hook scripts into the linter's intermediate form."""

@@ -1,0 +1,358 @@
+"""Permission rules: `Tool`, `Tool(specifier)`. A handler's `if` is one rule; allow, ask and deny lists are many.
+
+| Rule | Means |
+|---|---|
+| `Tool`, `Tool()`, `Tool(*)` | every call of the tool |
+| `Bash(git *)`, `PowerShell(…)` | commands, see `hookwright.matching.shell.patterns` |
+| `Edit(src/**)`, `Read`, `Write`, `NotebookEdit`, `Glob`, `Grep` … | files, see `hookwright.matching.paths` |
+| `WebFetch(domain:x.com)`, `domain:*.x.com` | hosts; `*.` is any subdomain, any other `*` stays between dots |
+| `mcp__server`, `mcp__server__*`, `mcp__server__tool` | tools of a server |
+| `Agent(name)`, `Task(name)` | subagents of a type |
+| `Tool(param:value)` | a top-level scalar field of the input, `*` in the value; never the field the tool is about |
+
+A rule is read in one of four ways, and the reading decides what the same text covers: see `Reading`. Every answer is
+`Match`, `NoMatch` or `Undecided(reason)`. Undecided means: an `if` runs its handler, an allow rule does not approve,
+an ask or deny rule asks.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Match, NoMatch, Undecided
+from hookwright.matching.paths import PathPattern, Where, absolute, parse_path, spellings
+from hookwright.matching.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell, canonical
+
+__all__ = [
+    "Answer",
+    "InvalidRule",
+    "Match",
+    "NoMatch",
+    "Reading",
+    "Rule",
+    "Undecided",
+    "Where",
+    "allowed_by",
+    "covers",
+    "parse_rule",
+]
+
+FILE_FIELDS = {
+    "Edit": "file_path",
+    "Glob": "path",
+    "Grep": "path",
+    "LS": "path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+    "NotebookRead": "notebook_path",
+    "Read": "file_path",
+    "Write": "file_path",
+}
+"""The tools that a path can be given for, with the field it is compared to."""
+
+_SWITCHES = {"Bash": frozenset(["dangerouslyDisableSandbox", "description", "run_in_background", "timeout"])}
+_SWITCHES["PowerShell"] = _SWITCHES["Bash"]
+_MAIN_FIELDS = {**FILE_FIELDS, "Bash": "command", "PowerShell": "command", "WebFetch": "url"}
+_SEARCHING = frozenset(["Glob", "Grep", "LS"])
+_EDITING = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Write"])
+_READING = frozenset(["Glob", "Grep", "LS", "NotebookRead", "Read"])
+_AGENTS = frozenset(["Agent", "Task"])
+
+_RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
+_PARAMETER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(.*)", re.DOTALL)
+_SERVER = re.compile(r"mcp__(?:(?!__).)+")
+_HOST_LIMIT = 253
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+
+
+class InvalidRule(ValueError):
+    """Say why a text is no rule, and what to write instead."""
+
+
+class Reading(Enum):
+    """Say what a rule is read for.
+
+    CONDITION, a handler's `if`: covers calls of the named tool only. Any sub-command, and the path as written or the
+    file it really is, is enough. Tool names may hold `*` only in `mcp__…`. An empty rule covers every call.
+    ALLOW: `Edit` covers all editing tools, `Read` also searching. Every sub-command must match, and the path as
+    written and the real file. `*` in a tool name counts after `mcp__<server>__` alone. Parameters do not count.
+    ASK: covers like ALLOW; any sub-command or path is enough, `dir/**` is meant at any depth, and `*` in a tool name
+    is free.
+    DENY: like ASK; a `Read` rule with a path also keeps that path from being edited or written.
+    """
+
+    CONDITION = "if"
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class AnyCall(msgspec.Struct, frozen=True):
+    """Mean every call of the tool."""
+
+
+class Bash(msgspec.Struct, frozen=True):
+    """Mean some Bash commands."""
+
+    pattern: CommandPattern
+
+
+class PowerShell(msgspec.Struct, frozen=True):
+    """Mean some PowerShell commands."""
+
+    pattern: CommandPattern
+
+
+class Path(msgspec.Struct, frozen=True):
+    """Mean some files."""
+
+    pattern: PathPattern
+
+
+class Domain(msgspec.Struct, frozen=True):
+    """Mean some hosts."""
+
+    expression: re.Pattern[str]
+
+
+class AgentTypeRule(msgspec.Struct, frozen=True):
+    """Mean subagents of one type."""
+
+    name: Wildcard
+
+
+class Other(msgspec.Struct, frozen=True):
+    """Mean something that only a parameter can say, for tools without a language of their own."""
+
+    text: str
+
+
+Specifier: TypeAlias = AnyCall | Bash | PowerShell | Path | Domain | AgentTypeRule | Other
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """Mean calls with a field of a certain value."""
+
+    name: str
+    value: Wildcard
+
+    def matches(self, tool_input: Mapping[str, Any]) -> bool:
+        """Tell whether the field is there and fits."""
+        value = tool_input.get(self.name)
+        if isinstance(value, bool | int | float):
+            return self.value.matches(msgspec.json.encode(value).decode())
+        return isinstance(value, str) and self.value.matches(value)
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """Hold a parsed rule."""
+
+    text: str
+    tool: str
+    specifier: Specifier
+    parameter: Parameter | None = None
+
+    def matches_any(self, tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+        """Answer as an `if`."""
+        return self.match(tool_name, tool_input, where, Reading.CONDITION)
+
+    def matches_every(self, tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+        """Answer as an allow rule that stands alone; several together are asked by `allowed_by`."""
+        return self.match(tool_name, tool_input, where, Reading.ALLOW)
+
+    def match(self, tool_name: str, tool_input: Mapping[str, Any], where: Where, reading: Reading) -> Answer:
+        """Answer whether the rule, read in one of four ways, means a call."""
+        if not covers(self, tool_name, reading):
+            return NO_MATCH
+        parameter = self.parameter if reading is not Reading.ALLOW else None
+        if parameter is not None and (parameter.name in tool_input or parameter.name in _SWITCHES.get(self.tool, ())):
+            return MATCH if parameter.matches(tool_input) else NO_MATCH
+        match self.specifier:
+            case AnyCall():
+                return MATCH
+            case Bash(pattern) | PowerShell(pattern):
+                return _command(self, pattern, tool_input, reading)
+            case Path(pattern):
+                return _path(pattern, tool_name, tool_input, where, reading)
+            case Domain(expression):
+                return _domain(expression, tool_input)
+            case AgentTypeRule(name):
+                agent = tool_input.get("subagent_type")
+                if not isinstance(agent, str):
+                    return Undecided("the call does not say which subagent_type it wants")
+                return MATCH if name.matches(agent) else NO_MATCH
+            case Other():
+                if self.parameter is not None:
+                    return NO_MATCH
+                return Undecided(f"rules for {self.tool} have no specifier but Tool(parameter:value)")
+            case _:
+                assert_never(self.specifier)
+
+
+def parse_rule(text: str) -> Rule:
+    """Read a rule or raise InvalidRule; an empty `if` is no condition and gives a rule for every call."""
+    text = text.strip()
+    if not text:
+        return Rule(text, "", AnyCall())
+    parts = _RULE.fullmatch(text)
+    if parts is None:
+        raise InvalidRule(_complaint(text))
+    tool, content = parts.groups()
+    if content is None or content in ("", "*"):
+        return Rule(text, tool, AnyCall())
+    parameter = _parameter(tool, content)
+    if parameter is not None and parameter.name == _MAIN_FIELDS.get(tool):
+        example = f"{tool}(domain:host)" if tool == "WebFetch" else f"{tool}({parameter.value.text})"
+        raise InvalidRule(f"{text}: {parameter.name} is what {tool} rules are about already. Write {example}.")
+    specifier = _specifier(text, tool, content, parameter)
+    return Rule(text, tool, specifier, None if isinstance(specifier, Domain) else parameter)
+
+
+def _complaint(text: str) -> str:
+    tool, bracket, rest = text.partition("(")
+    if bracket and tool and not re.search(r"\s", tool) and not rest.endswith(")"):
+        return f"{text}: the closing ) is missing. Write {tool}({rest})."
+    return f"{text}: a rule is a tool's name, or a name and a specifier in brackets. Write Bash({text}) for a command."
+
+
+def _parameter(tool: str, content: str) -> Parameter | None:
+    parts = _PARAMETER.fullmatch(content)
+    if parts is None or (tool in ("Bash", "PowerShell") and content.endswith(":*")):
+        return None
+    return Parameter(parts[1], Wildcard(parts[2].strip()))
+
+
+def _specifier(text: str, tool: str, content: str, parameter: Parameter | None) -> Specifier:
+    if tool == "Bash":
+        return Bash(CommandPattern(content))
+    if tool == "PowerShell":
+        return PowerShell(CommandPattern(canonical(content)))
+    if tool in FILE_FIELDS:
+        return Path(parse_path(content))
+    if tool in _AGENTS:
+        return AgentTypeRule(Wildcard(content))
+    if tool == "WebFetch" and parameter is not None and parameter.name == "domain":
+        return Domain(_host_expression(parameter.value.text))
+    if tool == "WebFetch" and parameter is None:
+        raise InvalidRule(f"{text}: WebFetch rules name a host. Write WebFetch(domain:{content}).")
+    return Other(content)
+
+
+def covers(rule: Rule, tool_name: str, reading: Reading) -> bool:
+    """Tell whether a rule, read in one of four ways, is about calls of a tool at all."""
+    tool = rule.tool
+    if not tool:
+        return reading is Reading.CONDITION
+    if tool == tool_name or (tool in _AGENTS and tool_name in _AGENTS):
+        return True
+    if "*" in tool:
+        return _glob_counts(tool, reading) and Wildcard(tool).matches(tool_name)
+    if _SERVER.fullmatch(tool):
+        return tool_name.startswith(f"{tool}__")
+    if reading is Reading.CONDITION:
+        return False
+    if tool == "Edit":
+        return tool_name in _EDITING
+    if tool == "Read" and reading is Reading.DENY and isinstance(rule.specifier, Path):
+        return tool_name in _READING or tool_name in ("Edit", "MultiEdit", "Write")
+    return tool == "Read" and tool_name in _READING
+
+
+def _glob_counts(tool: str, reading: Reading) -> bool:
+    match reading:
+        case Reading.CONDITION:
+            return tool.startswith("mcp__")
+        case Reading.ALLOW:
+            server = _SERVER.match(tool.partition("*")[0])
+            return server is not None and tool.startswith(f"{server[0]}__")
+        case Reading.ASK | Reading.DENY:
+            return True
+        case _:
+            assert_never(reading)
+
+
+def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+    """Answer for a list of allow rules: each sub-command of a command may be allowed by another rule of the list."""
+    covering = [rule for rule in rules if covers(rule, tool_name, Reading.ALLOW)]
+    answers = [rule.match(tool_name, tool_input, where, Reading.ALLOW) for rule in covering]
+    command = tool_input.get("command")
+    if MATCH not in answers and isinstance(command, str):
+        bash = [rule.specifier.pattern for rule in covering if isinstance(rule.specifier, Bash)]
+        script = [rule.specifier.pattern for rule in covering if isinstance(rule.specifier, PowerShell)]
+        answers += [allowed(bash, analyse_bash(command))] if bash else []
+        answers += [allowed(script, analyse_powershell(command))] if script else []
+    if MATCH in answers:
+        return MATCH
+    return next((answer for answer in answers if isinstance(answer, Undecided)), NO_MATCH)
+
+
+def _command(rule: Rule, pattern: CommandPattern, tool_input: Mapping[str, Any], reading: Reading) -> Answer:
+    command = tool_input.get("command")
+    if not isinstance(command, str):
+        return Undecided("the call has no command")
+    analysis = analyse_powershell(command) if isinstance(rule.specifier, PowerShell) else analyse_bash(command)
+    match reading:
+        case Reading.CONDITION:
+            return pattern.as_condition(command, analysis)
+        case Reading.ALLOW:
+            return allowed([pattern], analysis)
+        case Reading.ASK | Reading.DENY:
+            return pattern.as_guard(command, analysis)
+        case _:
+            assert_never(reading)
+
+
+def _path(
+    pattern: PathPattern, tool_name: str, tool_input: Mapping[str, Any], where: Where, reading: Reading
+) -> Answer:
+    field = FILE_FIELDS[tool_name]
+    path = tool_input.get(field)
+    if path is None and tool_name in _SEARCHING:
+        path = where.cwd
+    if not isinstance(path, str):
+        return Undecided(f"the call has no {field}")
+    paths = spellings(absolute(path, where))
+    anchors = spellings(absolute(pattern.anchor.directory(where), where))
+    match reading:
+        case Reading.CONDITION:
+            holds = any(pattern.matches(path, anchors) for path in paths)
+        case Reading.ALLOW:
+            holds = all(pattern.matches(path, anchors) for path in paths)
+        case Reading.ASK | Reading.DENY:
+            holds = any(pattern.guards(path, anchors) for path in paths)
+        case _:
+            assert_never(reading)
+    return MATCH if holds else NO_MATCH
+
+
+def _host_expression(pattern: str) -> re.Pattern[str]:
+    pattern = pattern.lower().rstrip(".")
+    if pattern == "*":
+        return re.compile(".+")
+    leading, rest = (".+\\.", pattern[2:]) if pattern.startswith("*.") else ("", pattern)
+    return re.compile(leading + "[^.]*".join(map(re.escape, re.split(r"\*+", rest))))
+
+
+def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Any]) -> Answer:
+    host = _host(tool_input.get("url"))
+    if host is None:
+        return Undecided("the call has no url with a plain host name")
+    return MATCH if expression.fullmatch(host) else NO_MATCH
+
+
+def _host(url: object) -> str | None:
+    """Find the host as browsers do: control characters vanish, a backslash is a slash."""
+    from urllib.parse import urlsplit  # here, because few rules need it and it takes milliseconds to import
+
+    if not isinstance(url, str):
+        return None
+    url = re.sub(r"[\x00-\x20]+", "", url).replace("\\", "/")
+    try:
+        host = urlsplit(url if "://" in url else f"//{url}").hostname
+    except ValueError:
+        return None
+    host = (host or "").rstrip(".")
+    return host if len(host) <= _HOST_LIMIT and _HOST.fullmatch(host) else None

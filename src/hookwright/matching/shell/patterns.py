@@ -1,0 +1,198 @@
+"""The specifier of a `Bash(…)` or `PowerShell(…)` rule, and what it says about a command's sub-commands.
+
+Law of a pattern: `*` stands for any text, spaces and line ends included; without `*` the text must be equal. A single
+`*` after a space at the end may also stand for nothing, and then takes the space with it: `ls *` means `ls` and
+`ls -la`, not `lsof`. `:*` at the end is another way to write ` *`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import msgspec
+
+from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Undecided
+from hookwright.matching.shell.commands import UNKNOWN, Analysis, Redirection, SubCommand, spelled
+
+_TERMINAL = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM")
+_LOCALE = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ")
+_REPORTING = ("CI", "NODE_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUST_BACKTRACE", "RUST_LOG")
+SAFE_VARIABLES = frozenset([*_TERMINAL, *_LOCALE, *_REPORTING])
+"""Variables that change how a program talks, not what it does: an allow rule looks past their assignment."""
+
+_RUNS_ARGUMENTS = frozenset(["flock", "ionice", "setsid", "watch"])
+_FIND_ACTIONS = re.compile(r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)")
+_OPERATORS = re.compile(r"&&|\|\||[;|&\n]")
+_NAME_ONLY = re.compile(r"[^\s*]+ \*")
+
+
+class Wildcard(msgspec.Struct, frozen=True, dict=True):
+    """Hold a text in which `*` stands for any text."""
+
+    text: str
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        return re.sub(r"\*+", "*", self.text).split("*")
+
+    def matches(self, subject: str) -> bool:
+        """Tell whether the whole subject fits."""
+        first, *rest = self.pieces
+        if not rest:
+            return subject == first
+        *middle, last = rest
+        end = len(subject) - len(last)
+        if not (subject.startswith(first) and subject.endswith(last) and len(first) <= end):
+            return False
+        at = len(first)
+        for piece in middle:
+            found = subject.find(piece, at, end)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        return True
+
+    def may_match(self, shape: str) -> bool:
+        """Tell whether there is a text for each unknown part of a shape, so that the whole fits."""
+        tokens = "*".join(self.pieces)
+        places: dict[str, int] = {}
+        for at, token in enumerate(tokens):
+            places[token] = places.get(token, 0) | 1 << at
+        stars = places.pop("*", 0)
+        # A bit says: the tokens before it fit what was read so far. A star may be passed over at any time.
+        reached = 1 | (1 & stars) << 1
+        for char in shape:
+            if char == UNKNOWN:
+                reached = (1 << len(tokens) + 1) - (reached & -reached)
+            else:
+                reached = (reached & places.get(char, 0)) << 1 | reached & stars
+                reached |= (reached & stars) << 1
+        return bool(reached >> len(tokens) & 1)
+
+
+class CommandPattern(msgspec.Struct, frozen=True, dict=True):
+    """Hold what a rule says about commands."""
+
+    text: str
+
+    @cached_property
+    def wildcard(self) -> Wildcard:
+        return Wildcard(self.spelling)
+
+    @cached_property
+    def spelling(self) -> str:
+        """Give the pattern with ` *` for `:*`."""
+        return f"{self.text[:-2]} *" if self.text.endswith(":*") else self.text
+
+    @property
+    def exact(self) -> bool:
+        """Tell whether the pattern means one text only."""
+        return "*" not in self.text
+
+    @cached_property
+    def name_only(self) -> bool:
+        """Tell whether the pattern says nothing but which program runs."""
+        return _NAME_ONLY.fullmatch(self.spelling) is not None
+
+    def matches(self, subject: str) -> bool:
+        """Tell whether one spelling of a command fits."""
+        spelling = self.spelling
+        bare = spelling[:-2] if spelling.endswith(" *") and spelling.count("*") == 1 else None
+        return subject == bare or self.wildcard.matches(subject)
+
+    def may_match(self, command: SubCommand) -> bool:
+        """Tell whether unknown parts of a command could make it fit."""
+        if UNKNOWN not in command.shape:
+            return False
+        if self.name_only and command.first != UNKNOWN:
+            # What stands beside other text, as in $HOME/bin/x, is taken to be part of one word.
+            return Wildcard(self.spelling[:-2]).may_match(command.first)
+        return self.wildcard.may_match(command.shape) or self.wildcard.may_match(command.shape + " ")
+
+    def as_condition(self, command: str, analysis: Analysis) -> Answer:
+        """Answer for an `if`: any sub-command counts, and what cannot be decided is said to be so.
+
+        A pattern that says more than a program's name is undecided for every command with `$(…)`, backticks or `$VAR`.
+        """
+        if self._matches_any(command, analysis):
+            return MATCH
+        if analysis.problem is not None:
+            return Undecided(analysis.problem)
+        if analysis.expands and not self.name_only:
+            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
+        if any(map(self.may_match, analysis.commands)):
+            return Undecided("which program runs is known only when the command runs")
+        return NO_MATCH
+
+    def as_guard(self, command: str, analysis: Analysis) -> Answer:
+        """Answer for a deny or ask rule: any sub-command counts; undecided is what an expansion could make match."""
+        if self._matches_any(command, analysis):
+            return MATCH
+        if analysis.problem is not None:
+            return Undecided(analysis.problem)
+        if any(map(self.may_match, analysis.commands)):
+            return Undecided("$(…), backticks or $VAR could make this command match")
+        return NO_MATCH
+
+    def _matches_any(self, command: str, analysis: Analysis) -> bool:
+        texts: Iterable[str] = (text for found in analysis.commands for text in found.spellings)
+        # No sub-command contains an operator, so a pattern with one can only mean the command as a whole.
+        whole = _OPERATORS.search(self.text) is not None and self.matches(command.strip())
+        return whole or any(map(self.matches, texts))
+
+    def allows(self, command: SubCommand) -> Answer:
+        """Answer for one sub-command and an allow rule, which must be sure of everything that the command does.
+
+        Only a rule that spells the whole command approves a file that is written, a variable that is set (but a safe
+        one), or a program that runs its own arguments.
+        """
+        if self.exact and self.text in (command.source, command.command):
+            return MATCH if self.text == command.source else self._with_surroundings(command)
+        if command.name is None:
+            return Undecided("which program runs is known only when the command runs")
+        unwrapped = (spelled(command.core), *([command.command] if command.core == command.words else []))
+        if not any(map(self.matches, unwrapped)):
+            return NO_MATCH
+        if not self.exact and _runs_arguments(command):
+            return NO_MATCH
+        if UNKNOWN in command.shape and not self.name_only:
+            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
+        return self._with_surroundings(command)
+
+    def _with_surroundings(self, command: SubCommand) -> Answer:
+        for assignment in command.assignments:
+            if assignment.name not in SAFE_VARIABLES:
+                return Undecided(f"the rule does not cover the assignment {assignment.text}")
+        return _without_writing(command.redirections)
+
+
+def _without_writing(redirections: Iterable[Redirection]) -> Answer:
+    for redirection in redirections:
+        if redirection.writes and redirection.target.shape != "/dev/null":
+            return Undecided(f"the rule does not cover writing to {redirection.target.raw}")
+    return MATCH
+
+
+def _runs_arguments(command: SubCommand) -> bool:
+    if command.name == "find":
+        return any(_FIND_ACTIONS.fullmatch(word.shape) for word in command.core)
+    return command.name in _RUNS_ARGUMENTS
+
+
+def allowed(patterns: Sequence[CommandPattern], analysis: Analysis) -> Answer:
+    """Answer for allow rules together: each sub-command needs one of them."""
+    if analysis.problem is not None:
+        return Undecided(analysis.problem)
+    if not analysis.commands:
+        return NO_MATCH
+    of_commands = [redirection for command in analysis.commands for redirection in command.redirections]
+    doubt = _without_writing(found for found in analysis.redirections if found not in of_commands)
+    for command in analysis.commands:
+        answers = [pattern.allows(command) for pattern in patterns]
+        if MATCH in answers:
+            continue
+        unsure = [answer for answer in answers if isinstance(answer, Undecided)]
+        if not unsure:
+            return NO_MATCH
+        doubt = unsure[0]
+    return doubt

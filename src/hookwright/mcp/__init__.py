@@ -1,0 +1,1 @@
+"""MCP servers: their configuration, their connections and the values that cross them."""

@@ -1,0 +1,101 @@
+"""What MCP servers are configured as, offer, ask for and answer: plain frozen data, without the SDK."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.errors import McpError
+
+
+class StdioServer(msgspec.Struct, frozen=True):
+    """A server that is a process: JSON-RPC over its stdin and stdout."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+
+
+class HttpServer(msgspec.Struct, frozen=True):
+    """A server behind a URL: streamable HTTP."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+ServerConfig = StdioServer | HttpServer
+
+
+class McpTool(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that a server offers."""
+
+    server: str
+    name: str
+    description: str = ""
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None = None
+    #: Hints such as `readOnlyHint`, by their wire names; the server's own word, so never a reason to allow.
+    annotations: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def full_name(self) -> str:
+        """Name the tool as models, matchers and rules do (R-041)."""
+        return full_name(self.server, self.name)
+
+
+def full_name(server: str, tool: str) -> str:
+    """Join server and tool to `mcp__<server>__<tool>`, with `_` for characters that tool names cannot have."""
+    return "__".join(("mcp", _plain(server), _plain(tool)))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
+
+
+class McpToolResult(msgspec.Struct, frozen=True):
+    """What a tool answered."""
+
+    #: Content blocks as they stood on the wire: text, image, audio, resource, resource_link.
+    content: tuple[Mapping[str, Any], ...] = ()
+    #: `structuredContent`; None where the tool gave none.
+    structured: Any = None
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """Join the text blocks, one a line."""
+        return "\n".join(str(block.get("text", "")) for block in self.content if block.get("type") == "text")
+
+
+class ElicitationRequest(msgspec.Struct, frozen=True):
+    """A server asks the person something while a tool runs."""
+
+    server: str
+    message: str
+    #: `form` or `url`.
+    mode: str
+    requested_schema: Mapping[str, Any] | None = None
+    url: str | None = None
+    elicitation_id: str | None = None
+
+
+class Elicited(msgspec.Struct, frozen=True):
+    """The answer: `accept` with its content, `decline`, or `cancel`."""
+
+    action: str
+    content: Mapping[str, Any] | None = None
+
+
+#: Answers an elicitation: hooks first, then a person, as the host sees fit.
+Elicit = Callable[[ElicitationRequest], Awaitable[Elicited]]
+
+
+class ServerUnavailable(McpError):
+    """The server is not configured, could not be started or reached, or went away."""
+
+
+class CallFailed(McpError):
+    """The server is there and did not carry the request out."""

@@ -1,0 +1,181 @@
+"""What Hookwright asks of a model and what comes back; the clients are in `hookwright.models`.
+
+Messages are plain dicts in the block shape of the Messages API, which is the neutral form here:
+`{"role": "user" | "assistant" | "system", "content": text or blocks}`, and a block is
+`{"type": "text", "text"}`, `{"type": "tool_use", "id", "name", "input"}` or
+`{"type": "tool_result", "tool_use_id", "content", "is_error"}`. A `system` message may stand anywhere; each client
+turns it into what its API takes. Blocks of other types are kept as they came, so that they can be sent back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from hookwright.errors import ModelError
+
+Block = Mapping[str, Any]
+Message = Mapping[str, Any]
+
+#: Why a call failed, in the words of the StopFailure event.
+ErrorKind = Literal[
+    "rate_limit",
+    "overloaded",
+    "authentication_failed",
+    "billing_error",
+    "invalid_request",
+    "model_not_found",
+    "server_error",
+    "max_output_tokens",
+    "unknown",
+]
+
+
+class ApiError(ModelError):
+    """A model API refused a request, could not be reached or answered with something unreadable."""
+
+    def __init__(self, message: str, *, kind: ErrorKind = "unknown", status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.status = status
+
+
+_KINDS_BY_CODE: dict[str | None, ErrorKind] = {
+    "billing_error": "billing_error",
+    "insufficient_quota": "billing_error",
+    "enforced_spend_limit_reached": "billing_error",
+    "overloaded_error": "overloaded",
+    "rate_limit_error": "rate_limit",
+    "authentication_error": "authentication_failed",
+    "permission_error": "authentication_failed",
+    "api_error": "server_error",
+    "timeout_error": "server_error",
+    "model_not_found": "model_not_found",
+}
+_KINDS_BY_STATUS: dict[int | None, ErrorKind] = {
+    401: "authentication_failed",
+    402: "billing_error",
+    403: "authentication_failed",
+    404: "model_not_found",
+    413: "invalid_request",
+    422: "invalid_request",
+    429: "rate_limit",
+    529: "overloaded",
+}
+
+
+def error_kind(status: int | None, code: str | None) -> ErrorKind:
+    """Classify a failed call by the error code in the answer, else by its HTTP status; a plain 400 is unknown."""
+    if code in _KINDS_BY_CODE:
+        return _KINDS_BY_CODE[code]
+    if status in _KINDS_BY_STATUS:
+        return _KINDS_BY_STATUS[status]
+    return "server_error" if status is not None and status >= 500 else "unknown"
+
+
+class ToolDefinition(msgspec.Struct, frozen=True):
+    """A tool that the model may call."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a model."""
+
+    messages: Sequence[Message]
+    system: str = ""
+    tools: Sequence[ToolDefinition] = ()
+    #: The JSON schema that the answer's text must fit; None for free text.
+    schema: Mapping[str, Any] | None = None
+    #: None asks the client's main model.
+    model: str | None = None
+    max_tokens: int = 8192
+    #: False turns thinking off, or as low as the model goes.
+    thinking: bool = True
+    #: What the call is for; anything but `conversation` is non-interactive. Clients send it as `x-hookwright-purpose`.
+    purpose: str = "conversation"
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """The tokens that a call was charged for."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in Usage.__struct_fields__))
+
+    @property
+    def context_tokens(self) -> int:
+        """Count everything that the model read."""
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model said; `content` goes back unchanged as the assistant's message."""
+
+    content: tuple[Block, ...]
+    stop_reason: str
+    model: str
+    id: str = ""
+    usage: Usage = Usage()
+
+    @property
+    def text(self) -> str:
+        """Join the text blocks."""
+        return "".join(block["text"] for block in self.content if block["type"] == "text")
+
+    @property
+    def tool_uses(self) -> tuple[Block, ...]:
+        """Give the tool calls in their order."""
+        return tuple(block for block in self.content if block["type"] == "tool_use")
+
+
+class TextDelta(msgspec.Struct, frozen=True):
+    """Some more of the text."""
+
+    text: str
+
+
+class ToolUseDelta(msgspec.Struct, frozen=True):
+    """Some more of a tool call; its first delta has an empty `partial_json`."""
+
+    id: str
+    name: str
+    partial_json: str = ""
+
+
+#: A stream ends with exactly one Response, which holds everything that the deltas said.
+Delta = TextDelta | ToolUseDelta | Response
+
+
+class Model(Protocol):
+    """A language model behind some API; every failure of the API is an ApiError."""
+
+    @property
+    def main_model(self) -> str:
+        """Name the model that answers when a request names none."""
+        ...
+
+    @property
+    def small_model(self) -> str:
+        """Name the model for hooks: a small fast one if one is configured, else the main one."""
+        ...
+
+    async def complete(self, request: Request) -> Response:
+        """Ask and wait for the whole answer."""
+        ...
+
+    def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Ask and give the answer piece by piece; closing the iterator ends the call."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; the model can still be used afterwards."""
+        ...

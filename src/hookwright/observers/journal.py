@@ -1,0 +1,203 @@
+"""The journal: one JSON line for every run and skip, private, rotated, without secrets."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hookwright.observers import EventEnded, Notice, RunEnded
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
+from hookwright.protocol.replies import Backgrounded, Exited
+from hookwright.protocol.wire import encode
+from hookwright.storage import append_line, make_folder
+
+#: A file that grew over this is set aside before the next line.
+ROTATE_AT = 8 * 1024 * 1024
+KEEP = 4
+
+#: Words that look like credentials, wherever they stand. Every repetition is bounded, so that no text takes long.
+_SECRETS = r"""(?ix)
+    (?P<kept>
+        \b(?:authorization|bearer)\b["']?[:=\s]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
+      | (?<![\w-])[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api[-_]?key|access[-_]?key|credentials?)[\w-]{0,40}
+        ["']?\s{0,8}[:=]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
+      | (?<!\S)--?(?:[\w-]{0,40}-)?(?:token|secret|password|api-?key)\s{1,8}["']?
+      | ://[^\s/:@]{0,80}:(?=[^\s/@]{1,200}@)
+    )[^\s"'@]{3,400}
+    | \b(?:sk|pk|rk)[-_][\w-]{12,400}
+    | \b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_)[\w-]{16,400}
+    | \bxox[abprs]-[\w-]{10,400}
+    | \bA(?:KIA|SIA)[0-9A-Z]{16}\b
+    | \bAIza[\w-]{30,60}
+    | \beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{0,4000}
+    | -----BEGIN[ A-Z]{0,40}PRIVATE[ ]KEY-----(?s:.){0,8000}?(?:-----END[ A-Z]{0,40}-----|\Z)
+    """
+_REASON = 500
+#: So much of a text is looked at before it is cut: a credential that begins in what is kept ends in here.
+_LOOKED_AT = 8192
+
+
+@functools.cache
+def _secrets() -> re.Pattern[str]:
+    return re.compile(_SECRETS)  # on first use: more than a millisecond of every start
+
+
+def redact(text: str) -> str:
+    """Replace what looks like a credential."""
+    return _secrets().sub(lambda found: (found["kept"] or "") + "[redacted]", text)
+
+
+def state_dir(env: Mapping[str, str]) -> str:
+    """Tell the folder for the journal and the trust store."""
+    if env.get("HOOKWRIGHT_STATE_DIR"):
+        return os.path.abspath(env["HOOKWRIGHT_STATE_DIR"])
+    home = env.get("HOME") or os.path.expanduser("~")
+    # The XDG specification says that a relative path is to be ignored; it would lie in the workspace.
+    base = env.get("XDG_STATE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".local", "state"), "hookwright")
+
+
+def short(text: str) -> str:
+    """Cut a text for the journal, without what looks like a credential."""
+    return redact(text[:_LOOKED_AT])[:_REASON]
+
+
+class Journal:
+    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is told once and never raises."""
+
+    def __init__(self, folder: str, tell: Callable[[Diagnostic], None] | None = None) -> None:
+        self.path = os.path.join(folder, "journal.jsonl")
+        self.problem: str | None = None
+        self._tell = tell
+
+    def __call__(self, notice: Notice) -> None:
+        """Write what one notice says."""
+        match notice:
+            case RunEnded(job=job, run=run):
+                self._write(run_record(job.event, run))
+            case EventEnded(event=event, outcome=outcome, seconds=seconds):
+                lines = [skip_record(event, skip) for skip in outcome.skips]
+                self._write(*lines, event_record(event, outcome, seconds))
+
+    def _write(self, *records: dict[str, Any]) -> None:
+        data = b"".join(encode(record) + b"\n" for record in records)
+        try:
+            descriptor = self._open()
+            try:
+                append_line(descriptor, data)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self._failed(f"{self.path}: {error.strerror}")
+        else:
+            self.problem = None
+
+    def _failed(self, problem: str) -> None:
+        if problem != self.problem and self._tell is not None:
+            self._tell(Diagnostic("journal", f"{problem}; hooks run on without a record", None, Severity.WARNING))
+        self.problem = problem
+
+    def _open(self) -> int:
+        # O_NONBLOCK: a pipe in the place of the file must not hold up hooks.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            make_folder(os.path.dirname(self.path))
+            descriptor = os.open(self.path, flags, 0o600)
+        if os.fstat(descriptor).st_size < ROTATE_AT:
+            return descriptor
+        with contextlib.suppress(FileNotFoundError):  # another process set it aside just now
+            self._rotate(os.fstat(descriptor).st_ino)
+        os.close(descriptor)
+        return os.open(self.path, flags, 0o600)
+
+    def _rotate(self, inode: int) -> None:
+        """Set the full file aside under a name that no other process chose."""
+        folder = os.path.dirname(self.path)
+        if os.stat(self.path).st_ino == inode:
+            os.rename(self.path, f"{self.path}.{time.time_ns()}")
+        old = sorted(name for name in os.listdir(folder) if name.startswith("journal.jsonl."))
+        for name in old[:-KEEP]:
+            os.unlink(os.path.join(folder, name))
+
+
+def _common(kind: str, event: Event) -> dict[str, Any]:
+    record: dict[str, Any] = {"t": round(time.time(), 6), "kind": kind, "event": event.event_name}
+    tool = getattr(event, "tool_name", None)
+    if isinstance(tool, str):
+        record["tool"] = tool
+    record["session"] = event.session_id
+    record["cwd"] = event.cwd
+    return record
+
+
+def handler_record(handler: Handler) -> dict[str, Any]:
+    """Describe a handler: its place is its id."""
+    source = handler.source
+    return {
+        "handler": short(handler.label),
+        "type": handler.kind.value,
+        "scope": source.scope.value,
+        "source": f"{source.path}:{source.line}" if source.line else source.path,
+        "id": f"{source.scope.value}:{source.pointer}",
+    }
+
+
+def run_record(event: Event, run: Run) -> dict[str, Any]:
+    """Describe one run: outcome, times, sizes and the reason, but never what was printed."""
+    record = _common("run", event) | handler_record(run.handler)
+    decision, reason = decision_of(run.verdict.decision)
+    record |= {
+        "run": run.id,
+        "outcome": run.label,
+        "ending": run.verdict.ending.value,
+        "decision": decision,
+        "ms": round(run.timing.seconds * 1000, 3),
+    }
+    if isinstance(run.reply, Exited):
+        record |= {"exit": run.reply.status, "stdout": len(run.reply.stdout), "stderr": len(run.reply.stderr)}
+    if isinstance(run.reply, Backgrounded):
+        record["background"] = run.reply.id
+    said = reason or run.verdict.error
+    if said:
+        record["reason"] = short(said)
+    if run.verdict.diagnostics:
+        record["codes"] = [diagnostic.code for diagnostic in run.verdict.diagnostics]
+    return record
+
+
+def skip_record(event: Event, skip: Skip) -> dict[str, Any]:
+    """Describe a handler that was not run."""
+    record = _common("skip", event) | handler_record(skip.handler)
+    return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": short(skip.detail)}
+
+
+def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Any]:
+    """Describe what an event came to."""
+    decision, _ = decision_of(outcome.decision)
+    return _common("event", event) | {
+        "decision": decision,
+        "blocked": outcome.blocked,
+        "stop": outcome.stop is not None,
+        "ran": len(outcome.runs),
+        "skipped": len(outcome.skips),
+        "errors": outcome.errors,
+        "context": sum(map(len, (*outcome.context, *outcome.plain))),
+        "ms": round(seconds * 1000, 3),
+    }
+
+
+def decision_of(decision: object) -> tuple[str | None, str | None]:
+    """Tell a decision's word and reason."""
+    if isinstance(decision, Allow | Ask | Defer | Deny | Block):
+        return type(decision).__name__.lower(), decision.reason
+    return None, None

@@ -1,0 +1,880 @@
+"""The catalogue: one frozen class an event, its rules beside its fields.
+
+A field's name is its wire name. The order of the fields is the order in the payload.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from hookwright.protocol.handlers import Kind
+
+
+class Exit2(enum.Enum):
+    """What exit status 2 does."""
+
+    DENY = "denies the call"
+    BLOCK = "blocks"
+    FEEDBACK = "gives stderr to the model; nothing is undone"
+    STOP = "ends the turn"
+    FAIL = "fails, as every other non-zero status does"
+    NOTHING = "changes nothing"
+
+
+class Plain(enum.Enum):
+    """What plain stdout at exit 0 becomes."""
+
+    CONTEXT = "context for the model"
+    PATH = "the path of the new worktree"
+    DROPPED = "nothing; the verbose view shows it"
+
+
+class Refusal(enum.Enum):
+    """What a prompt hook's `ok: false` does."""
+
+    DENY_AND_STOP = "denies the call and ends the turn"
+    STOP = "ends the turn"
+    BLOCK = "feeds the reason back"
+    DENY = "denies the request"
+    NOTHING = "changes nothing"
+
+
+class Audience(enum.Enum):
+    """Who reads the reason of a block."""
+
+    MODEL = "model"
+    USER = "user"
+    NOBODY = "nobody"
+
+
+class TargetForm(enum.Enum):
+    """How the target field becomes the value that a matcher sees."""
+
+    PLAIN = "as it is"
+    BASENAME = "file name"
+    MODEL = "canonical model name"
+
+
+class Shape(enum.Enum):
+    """The type of an output field."""
+
+    STRING = "string"
+    BOOLEAN = "boolean"
+    NUMBER = "number"
+    OBJECT = "object"
+    STRINGS = "array of strings"
+    ANY = "any value"
+    PERMISSION = "allow | deny | ask | defer"
+    MODEL_PERMISSION = "allow | deny | ask"
+    REQUEST_DECISION = "{behavior: allow | deny, …}"
+    ACTION = "accept | decline | cancel"
+
+    __hash__ = object.__hash__  # as for Kind: the hash of Enum is Python code
+
+
+CONTEXT = {"additional_context": Shape.STRING}
+WITH_MODEL = frozenset({Kind.PROMPT, Kind.AGENT})
+NO_MODEL: frozenset[Kind] = frozenset()
+BLOCK_ONLY = frozenset({"block"})
+
+
+class EventRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What an event allows, as data; interpret and aggregate read this and never an event's name."""
+
+    when: str
+    target: str | None = None
+    target_form: TargetForm = TargetForm.PLAIN
+    #: Known values of the target; others may come, so they only serve for warnings.
+    values: tuple[str, ...] = ()
+    #: Only `[A-Za-z0-9_|]` makes an exact list, and only `|` separates.
+    narrow: bool = False
+    model_kinds: frozenset[Kind] = NO_MODEL
+    #: Kinds that are skipped without an error.
+    skipped_kinds: frozenset[Kind] = frozenset()
+    timeout: float = 600.0
+    exit_2: Exit2 = Exit2.NOTHING
+    #: Values of the target for which a block has no effect.
+    unblockable: frozenset[str] = frozenset()
+    audience: Audience = Audience.NOBODY
+    #: The model reads a denial's reason alone, without the hook's name before it.
+    bare_reason: bool = False
+    #: Context carries the bare event name although the event has a matcher.
+    bare_context: bool = False
+    #: The name in `<label> hook feedback:`; the event's own where it is empty.
+    feedback_label: str = ""
+    plain: Plain = Plain.DROPPED
+    #: Top-level `decision` values that count.
+    decisions: frozenset[str] = frozenset()
+    #: Fields of the event's own output object with their types; those in `discarded` are validated and then dropped.
+    output: dict[str, Shape] = msgspec.field(default_factory=dict)
+    discarded: frozenset[str] = frozenset()
+    #: Fields that the event's own output object must have.
+    required: frozenset[str] = frozenset()
+    #: `continue: false` ends the turn. With `stop_needs`, only when the event has that field.
+    stops: bool = False
+    stop_needs: str | None = None
+    #: `continue: false` lifts a block of the same firing.
+    stop_beats_block: bool = False
+    system_message: bool = True
+    refusal: Refusal = Refusal.NOTHING
+    #: The permission decision of this event is the host's permission answer.
+    permission: bool = False
+    condition: bool = False
+    env_file: bool = False
+    on_failure: bool = False
+    timeout_blocks: bool = False
+    callback_timeout_blocks: bool = False
+    #: Exit 2 with empty stdout and "No such file" on stderr is an error, not a block.
+    missing_file_is_error: bool = False
+    block_drops_context: bool = False
+    #: A model that calls the condition impossible lets the agent stop.
+    impossible_lifts: bool = False
+    #: Fields of the event's own output object count at exit 0 only.
+    fields_at_exit_0: bool = False
+    managed_last: bool = False
+    #: Nobody waits for these hooks.
+    fire_and_forget: bool = False
+
+    @property
+    def can_block(self) -> bool:
+        """Tell whether any hook of this event can refuse something."""
+        return self.exit_2 in (Exit2.DENY, Exit2.BLOCK, Exit2.FAIL, Exit2.STOP) or bool(self.decisions)
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """A moment with its payload; these fields come first in every payload."""
+
+    #: The wire name, which is the name of the class.
+    event_name: ClassVar[str]
+    rules: ClassVar[EventRules]
+
+    session_id: str
+    transcript_path: str
+    cwd: str
+    prompt_id: str | UnsetType = UNSET
+    agent_id: str | UnsetType = UNSET
+    agent_type: str | UnsetType = UNSET
+    effort: dict[str, str] | UnsetType = UNSET
+    #: Fields that the catalogue does not know, passed on as they came.
+    extra: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.event_name = cls.__name__
+
+
+class ModeEvent(Event, frozen=True, kw_only=True):
+    """An event that also says which permission mode is on."""
+
+    permission_mode: str | UnsetType = UNSET
+
+
+McpServer = dict[str, str]
+
+
+class SessionStart(Event, frozen=True, kw_only=True):
+    """A session begins, resumes, is cleared, was compacted or forked."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a session begins, resumes, is cleared, was compacted or forked",
+        bare_context=True,
+        target="source",
+        values=("startup", "resume", "clear", "compact", "fork"),
+        skipped_kinds=frozenset({Kind.HTTP}),
+        audience=Audience.USER,
+        plain=Plain.CONTEXT,
+        output={
+            **CONTEXT,
+            "initial_user_message": Shape.STRING,
+            "session_title": Shape.STRING,
+            "watch_paths": Shape.STRINGS,
+            "reload_skills": Shape.BOOLEAN,
+        },
+        env_file=True,
+    )
+    source: str
+    model: str | UnsetType = UNSET
+    session_title: str | UnsetType = UNSET
+    seconds_since_last_response: float | UnsetType = UNSET
+    context_tokens: int | UnsetType = UNSET
+    prompt_cache_likely_expired: bool | UnsetType = UNSET
+    estimated_cache_write_usd: float | UnsetType = UNSET
+
+
+class Setup(Event, frozen=True, kw_only=True):
+    """The session was started for setup or maintenance."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="`--init`, `--init-only` or `--maintenance` was given",
+        target="trigger",
+        values=("init", "maintenance"),
+        skipped_kinds=frozenset({Kind.HTTP, Kind.MCP_TOOL}),
+        output=CONTEXT,
+        discarded=frozenset(CONTEXT),
+        system_message=False,
+        env_file=True,
+    )
+    trigger: str
+
+
+class InstructionsLoaded(Event, frozen=True, kw_only=True):
+    """An instructions file enters the context."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a CLAUDE.md or rules file enters the context",
+        target="load_reason",
+        values=("session_start", "nested_traversal", "path_glob_match", "include", "compact"),
+        system_message=False,
+        fire_and_forget=True,
+    )
+    file_path: str
+    memory_type: str
+    load_reason: str
+    globs: list[str] | UnsetType = UNSET
+    trigger_file_path: str | UnsetType = UNSET
+    parent_file_path: str | UnsetType = UNSET
+
+
+class UserPromptSubmit(ModeEvent, frozen=True, kw_only=True):
+    """A prompt was submitted, before the model sees it."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a prompt was submitted, before the model sees it",
+        model_kinds=WITH_MODEL,
+        timeout=30.0,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.USER,
+        plain=Plain.CONTEXT,
+        decisions=BLOCK_ONLY,
+        output={**CONTEXT, "session_title": Shape.STRING, "suppress_original_prompt": Shape.BOOLEAN},
+        stops=True,
+        refusal=Refusal.STOP,
+        on_failure=True,
+        callback_timeout_blocks=True,
+        block_drops_context=True,
+    )
+    prompt: str
+    session_title: str | UnsetType = UNSET
+
+
+class UserPromptExpansion(ModeEvent, frozen=True, kw_only=True):
+    """A typed command expands to a prompt."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a typed `/command` expands to a prompt",
+        bare_context=True,
+        target="command_name",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.USER,
+        plain=Plain.CONTEXT,
+        decisions=BLOCK_ONLY,
+        output=CONTEXT,
+        stops=True,
+        refusal=Refusal.STOP,
+        on_failure=True,
+        callback_timeout_blocks=True,
+        block_drops_context=True,
+    )
+    expansion_type: str
+    command_name: str
+    command_args: str
+    command_source: str | UnsetType = UNSET
+    prompt: str
+
+
+class MessageDisplay(Event, frozen=True, kw_only=True):
+    """Assistant text is about to be shown."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="assistant text is about to be shown",
+        timeout=10.0,
+        output={"display_content": Shape.STRING},
+        system_message=False,
+    )
+    turn_id: str | UnsetType = UNSET
+    message_id: str | UnsetType = UNSET
+    index: int
+    final: bool
+    delta: str
+
+
+class PreToolUse(ModeEvent, frozen=True, kw_only=True):
+    """A tool call has its parameters and has not run."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a tool call has its parameters and has not run",
+        target="tool_name",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.DENY,
+        audience=Audience.MODEL,
+        decisions=frozenset({"approve", "block"}),
+        output={
+            "permission_decision": Shape.PERMISSION,
+            "permission_decision_reason": Shape.STRING,
+            "updated_input": Shape.OBJECT,
+            **CONTEXT,
+        },
+        stops=True,
+        refusal=Refusal.DENY_AND_STOP,
+        permission=True,
+        condition=True,
+        on_failure=True,
+        callback_timeout_blocks=True,
+    )
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_use_id: str
+    mcp_server: McpServer | UnsetType = UNSET
+
+
+class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
+    """A permission dialog is about to appear, or a call to be denied because nobody can be asked."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a permission dialog is about to appear",
+        bare_reason=True,
+        target="tool_name",
+        model_kinds=frozenset({Kind.PROMPT}),
+        exit_2=Exit2.DENY,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        output={"decision": Shape.REQUEST_DECISION},
+        required=frozenset({"decision"}),
+        refusal=Refusal.DENY,
+        permission=True,
+        condition=True,
+        on_failure=True,
+    )
+    tool_name: str
+    tool_input: dict[str, Any]
+    permission_suggestions: list[dict[str, Any]] | UnsetType = UNSET
+    mcp_server: McpServer | UnsetType = UNSET
+
+
+class PermissionDenied(ModeEvent, frozen=True, kw_only=True):
+    """Auto mode denied a call."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="auto mode denied a call",
+        target="tool_name",
+        model_kinds=WITH_MODEL,
+        output={"retry": Shape.BOOLEAN},
+        condition=True,
+    )
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_use_id: str
+    reason: str
+    mcp_server: McpServer | UnsetType = UNSET
+
+
+class PostToolUse(ModeEvent, frozen=True, kw_only=True):
+    """A tool call succeeded."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a tool call succeeded",
+        target="tool_name",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.FEEDBACK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        output={
+            **CONTEXT,
+            "updated_tool_output": Shape.ANY,
+            "updated_mcp_tool_output": Shape.ANY,
+            "classifier_context": Shape.STRING,
+        },
+        stops=True,
+        refusal=Refusal.STOP,
+        condition=True,
+        on_failure=True,
+        managed_last=True,
+    )
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_response: Any
+    tool_use_id: str
+    duration_ms: float | UnsetType = UNSET
+    mcp_server: McpServer | UnsetType = UNSET
+
+
+class PostToolUseFailure(ModeEvent, frozen=True, kw_only=True):
+    """A started tool call failed."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a started tool call failed",
+        target="tool_name",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.FEEDBACK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        output=CONTEXT,
+        refusal=Refusal.BLOCK,
+        condition=True,
+        on_failure=True,
+    )
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_use_id: str
+    error: str
+    is_interrupt: bool | UnsetType = UNSET
+    duration_ms: float | UnsetType = UNSET
+    mcp_server: McpServer | UnsetType = UNSET
+
+
+class PostToolBatch(ModeEvent, frozen=True, kw_only=True):
+    """Every call of a turn is done, before the next model call."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="every tool call of a turn is done, before the next model call",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.STOP,
+        audience=Audience.USER,
+        decisions=BLOCK_ONLY,
+        output=CONTEXT,
+        stops=True,
+        refusal=Refusal.STOP,
+        on_failure=True,
+    )
+    tool_calls: list[dict[str, Any]]
+
+
+class Notification(Event, frozen=True, kw_only=True):
+    """The host sends a notification."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the host sends a notification",
+        target="notification_type",
+        values=(
+            "permission_prompt",
+            "idle_prompt",
+            "auth_success",
+            "elicitation_dialog",
+            "elicitation_url_dialog",
+            "elicitation_complete",
+            "elicitation_response",
+            "agent_needs_input",
+            "agent_completed",
+            "quota_auto_resume_fired",
+            "quota_auto_resume_stale",
+            "quota_auto_resume_disabled",
+        ),
+        output=CONTEXT,
+        discarded=frozenset(CONTEXT),
+        system_message=False,
+        fire_and_forget=True,
+    )
+    message: str
+    title: str | UnsetType = UNSET
+    notification_type: str
+
+
+class SubagentStart(Event, frozen=True, kw_only=True):
+    """A subagent is started."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a subagent is started", target="agent_type", audience=Audience.USER, output=CONTEXT, bare_context=True
+    )
+    agent_id: str
+    agent_type: str
+
+
+class SubagentStop(ModeEvent, frozen=True, kw_only=True):
+    """A subagent finished responding."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a subagent finished responding",
+        feedback_label="Stop",
+        bare_context=True,
+        target="agent_type",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        output=CONTEXT,
+        stops=True,
+        stop_beats_block=True,
+        refusal=Refusal.BLOCK,
+        missing_file_is_error=True,
+        impossible_lifts=True,
+    )
+    agent_id: str
+    agent_type: str
+    stop_hook_active: bool
+    agent_transcript_path: str | UnsetType = UNSET
+    last_assistant_message: str | UnsetType = UNSET
+    background_tasks: list[dict[str, Any]] | UnsetType = UNSET
+    session_crons: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class TaskCreated(Event, frozen=True, kw_only=True):
+    """A task is being created."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a task is being created",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        refusal=Refusal.BLOCK,
+        on_failure=True,
+    )
+    task_id: str
+    task_subject: str
+    task_description: str | UnsetType = UNSET
+    teammate_name: str | UnsetType = UNSET
+    team_name: str | UnsetType = UNSET
+
+
+class TaskCompleted(Event, frozen=True, kw_only=True):
+    """A task is being marked completed."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a task is being marked completed",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        stops=True,
+        stop_needs="teammate_name",
+        refusal=Refusal.BLOCK,
+        missing_file_is_error=True,
+    )
+    task_id: str
+    task_subject: str
+    task_description: str | UnsetType = UNSET
+    teammate_name: str | UnsetType = UNSET
+    team_name: str | UnsetType = UNSET
+
+
+class Stop(ModeEvent, frozen=True, kw_only=True):
+    """The main agent finished responding."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the main agent finished responding",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        output=CONTEXT,
+        stops=True,
+        stop_beats_block=True,
+        refusal=Refusal.BLOCK,
+        missing_file_is_error=True,
+        impossible_lifts=True,
+    )
+    stop_hook_active: bool
+    last_assistant_message: str | UnsetType = UNSET
+    background_tasks: list[dict[str, Any]] | UnsetType = UNSET
+    session_crons: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class StopFailure(Event, frozen=True, kw_only=True):
+    """A turn was ended by an API error."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="an API error ended the turn (instead of Stop)",
+        target="error",
+        values=(
+            "rate_limit",
+            "overloaded",
+            "authentication_failed",
+            "oauth_org_not_allowed",
+            "account_on_hold",
+            "billing_error",
+            "invalid_request",
+            "model_not_found",
+            "server_error",
+            "max_output_tokens",
+            "cloud_credential_error",
+            "unknown",
+        ),
+        narrow=True,
+        system_message=False,
+        fire_and_forget=True,
+    )
+    error: str
+    error_details: str | UnsetType = UNSET
+    last_assistant_message: str | UnsetType = UNSET
+
+
+class TeammateIdle(ModeEvent, frozen=True, kw_only=True):
+    """A teammate is about to go idle."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a teammate is about to go idle",
+        model_kinds=WITH_MODEL,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.MODEL,
+        decisions=BLOCK_ONLY,
+        stops=True,
+        stop_beats_block=True,
+        refusal=Refusal.STOP,
+    )
+    teammate_name: str
+    team_name: str | UnsetType = UNSET
+
+
+class ConfigChange(Event, frozen=True, kw_only=True):
+    """A settings file or skill changed during the session."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a settings file or skill changed during the session",
+        target="source",
+        values=("user_settings", "project_settings", "local_settings", "policy_settings", "skills"),
+        exit_2=Exit2.BLOCK,
+        unblockable=frozenset({"policy_settings"}),
+        decisions=BLOCK_ONLY,
+        system_message=False,
+        on_failure=True,
+    )
+    source: str
+    file_path: str | UnsetType = UNSET
+
+
+class CwdChanged(Event, frozen=True, kw_only=True):
+    """The working directory changed."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the working directory changed",
+        audience=Audience.USER,
+        output={"watch_paths": Shape.STRINGS},
+        env_file=True,
+        fire_and_forget=True,
+    )
+    old_cwd: str
+    new_cwd: str
+
+
+class DirectoryAdded(Event, frozen=True, kw_only=True):
+    """A directory was added to the session."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a directory was added to the session",
+        target="source",
+        values=("slash_command", "register_repo_root"),
+        fire_and_forget=True,
+    )
+    directory: str
+    source: str
+
+
+class FileChanged(Event, frozen=True, kw_only=True):
+    """A watched file changed on disk."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a watched file changed on disk",
+        target="file_path",
+        target_form=TargetForm.BASENAME,
+        narrow=True,
+        audience=Audience.USER,
+        output={"watch_paths": Shape.STRINGS},
+        env_file=True,
+        fire_and_forget=True,
+    )
+    file_path: str
+    event: str
+
+
+class WorktreeCreate(Event, frozen=True, kw_only=True):
+    """A worktree is being created."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a worktree is being created (replaces git)",
+        exit_2=Exit2.FAIL,
+        audience=Audience.USER,
+        plain=Plain.PATH,
+        output={"worktree_path": Shape.STRING},
+        system_message=False,
+        on_failure=True,
+    )
+    name: str
+
+
+class WorktreeRemove(Event, frozen=True, kw_only=True):
+    """A worktree is being removed."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a worktree is being removed",
+        exit_2=Exit2.FAIL,
+        audience=Audience.USER,
+        system_message=False,
+        on_failure=True,
+    )
+    worktree_path: str
+
+
+class PreCompact(Event, frozen=True, kw_only=True):
+    """The conversation is about to be compacted."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the conversation is about to be compacted",
+        target="trigger",
+        values=("manual", "auto"),
+        exit_2=Exit2.BLOCK,
+        audience=Audience.USER,
+        decisions=BLOCK_ONLY,
+        system_message=False,
+        on_failure=True,
+    )
+    trigger: str
+    custom_instructions: str | None
+
+
+class PostCompact(Event, frozen=True, kw_only=True):
+    """The conversation was compacted."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the conversation was compacted",
+        target="trigger",
+        values=("manual", "auto"),
+        audience=Audience.USER,
+        system_message=False,
+    )
+    trigger: str
+    compact_summary: str
+
+
+class ModelSwitch(Event, frozen=True, kw_only=True):
+    """What both model-switch events carry."""
+
+    from_model: str
+    to_model: str
+    requested_model: str | UnsetType | None = UNSET
+    source: str
+    context_tokens: int | UnsetType = UNSET
+    prompt_cache_warm: bool | UnsetType = UNSET
+    cache_ttl: str | UnsetType = UNSET
+    estimated_cache_write_usd: float | UnsetType = UNSET
+    pricing: str | UnsetType = UNSET
+
+
+class PreModelSwitch(ModelSwitch, frozen=True, kw_only=True):
+    """A switch of the model was asked for."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="a switch of the model was asked for",
+        target="to_model",
+        target_form=TargetForm.MODEL,
+        timeout=30.0,
+        exit_2=Exit2.BLOCK,
+        audience=Audience.USER,
+        decisions=BLOCK_ONLY,
+        output={"permission_decision": Shape.MODEL_PERMISSION, "permission_decision_reason": Shape.STRING},
+        on_failure=True,
+        timeout_blocks=True,
+    )
+
+
+class PostModelSwitch(ModelSwitch, frozen=True, kw_only=True):
+    """The session's model changed."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the session's model changed",
+        target="to_model",
+        target_form=TargetForm.MODEL,
+        timeout=30.0,
+        audience=Audience.USER,
+        plain=Plain.CONTEXT,
+        output=CONTEXT,
+    )
+
+
+class Elicitation(Event, frozen=True, kw_only=True):
+    """An MCP server asks for user input."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="an MCP server asks for user input",
+        target="mcp_server_name",
+        exit_2=Exit2.BLOCK,
+        decisions=BLOCK_ONLY,
+        output={"action": Shape.ACTION, "content": Shape.OBJECT},
+        system_message=False,
+        on_failure=True,
+        fields_at_exit_0=True,
+    )
+    mcp_server_name: str
+    message: str
+    mode: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    elicitation_id: str | UnsetType = UNSET
+    requested_schema: dict[str, Any] | UnsetType = UNSET
+
+
+class ElicitationResult(Event, frozen=True, kw_only=True):
+    """The user answered an MCP server's question."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the user answered an MCP server's question",
+        target="mcp_server_name",
+        exit_2=Exit2.BLOCK,
+        decisions=BLOCK_ONLY,
+        output={"action": Shape.ACTION, "content": Shape.OBJECT},
+        system_message=False,
+        on_failure=True,
+        fields_at_exit_0=True,
+    )
+    mcp_server_name: str
+    action: str
+    mode: str | UnsetType = UNSET
+    elicitation_id: str | UnsetType = UNSET
+    content: dict[str, Any] | UnsetType = UNSET
+
+
+class SessionEnd(Event, frozen=True, kw_only=True):
+    """The session terminates."""
+
+    rules: ClassVar[EventRules] = EventRules(
+        when="the session terminates",
+        target="reason",
+        values=("clear", "resume", "logout", "prompt_input_exit", "other"),
+        timeout=1.5,
+        audience=Audience.USER,
+        system_message=False,
+    )
+    reason: str
+
+
+CATALOGUE: dict[str, type[Event]] = {
+    cls.__name__: cls
+    for cls in (
+        SessionStart,
+        Setup,
+        InstructionsLoaded,
+        UserPromptSubmit,
+        UserPromptExpansion,
+        MessageDisplay,
+        PreToolUse,
+        PermissionRequest,
+        PermissionDenied,
+        PostToolUse,
+        PostToolUseFailure,
+        PostToolBatch,
+        Notification,
+        SubagentStart,
+        SubagentStop,
+        TaskCreated,
+        TaskCompleted,
+        Stop,
+        StopFailure,
+        TeammateIdle,
+        ConfigChange,
+        CwdChanged,
+        DirectoryAdded,
+        FileChanged,
+        WorktreeCreate,
+        WorktreeRemove,
+        PreCompact,
+        PostCompact,
+        PreModelSwitch,
+        PostModelSwitch,
+        Elicitation,
+        ElicitationResult,
+        SessionEnd,
+    )
+}

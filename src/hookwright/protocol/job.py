@@ -1,0 +1,33 @@
+"""What an executor gets: one handler, one event, and the event's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.replies import Reply
+
+#: How the id of a hook's own agent begins, in the events that its tool calls fire.
+AGENT_PREFIX = "hook-agent-"
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One handler to run for one event."""
+
+    handler: Handler
+    event: Event
+    #: The event as one line of JSON with its newline, serialised once for all handlers.
+    payload: bytes
+    #: The position of the handler among those of this firing, in configuration order.
+    index: int
+    #: Identifies the run in the journal, the transcript and the stream.
+    run_id: str
+    #: Seconds; a process keeps them itself, other executors are cancelled by the engine. None for no limit.
+    timeout: float | None
+
+
+#: Runs one kind of handler. It is cancelled at the time limit and on interrupt, and must then leave nothing behind.
+Executor = Callable[[Job], Awaitable[Reply]]

@@ -1,0 +1,398 @@
+"""JSON out and in; the only place where the protocol's camelCase exists."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from hookwright.errors import InvalidEvent
+from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
+from hookwright.protocol.jsontext import parse_json, plain, repeated_keys
+
+# ── events ──────────────────────────────────────────────────────────────────
+
+#: The fields that stand before `hook_event_name`, in this order.
+COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id", "agent_type", "effort")
+
+
+def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Any, ...]]]:
+    """Name the keys of a payload in their order, and read their values all at once."""
+    fields = cls.__struct_fields__
+    common = tuple(name for name in COMMON if name in fields)
+    own = tuple(name for name in fields if name not in COMMON and name != "extra")
+    return (*common, "hook_event_name", *own), attrgetter(*common, "event_name", *own)
+
+
+_LAYOUTS = {name: _layout(cls) for name, cls in CATALOGUE.items()}
+
+
+def payload(event: Event) -> dict[str, Any]:
+    """Lay an event out as hooks read it: common fields, name, own fields, then what the catalogue does not know."""
+    keys, values = _LAYOUTS[event.event_name]
+    out = {key: value for key, value in zip(keys, values(event), strict=True) if value is not UNSET}
+    out.update(event.extra)
+    return out
+
+
+def encode_event(event: Event) -> bytes:
+    """Write one line of compact JSON with its final newline."""
+    return encode(payload(event)) + b"\n"
+
+
+def encode(value: Any) -> bytes:
+    """Write compact UTF-8 JSON; a lone surrogate becomes U+FFFD and what is nested too deeply a text that says so.
+
+    Neither is an error: whoever could make one by the input of a tool could switch off every guard.
+    """
+    try:
+        data = msgspec.json.encode(value)
+    except (UnicodeEncodeError, RecursionError):
+        data = msgspec.json.encode(plain(value))
+    return data if data.isascii() else _one_line(data)
+
+
+def _one_line(data: bytes) -> bytes:
+    """Escape what ends a line for some readers, Python's `splitlines` among them: no text may forge a record."""
+    for raw, escaped in _LINE_ENDS:
+        if raw in data:
+            data = data.replace(raw, escaped)
+    return data
+
+
+_LINE_ENDS = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "\x85\u2028\u2029")
+
+
+def decode_event(data: bytes | str | Mapping[str, Any]) -> Event:
+    """Read an event from its JSON or from a mapping, or raise InvalidEvent that names the field."""
+    raw: Any = data if isinstance(data, Mapping) else _load_event(data)
+    if not isinstance(raw, Mapping):
+        raise InvalidEvent(f"an event is a JSON object, not {_kind(raw)}")
+    name = raw.get("hook_event_name")
+    if not isinstance(name, str):
+        raise InvalidEvent("`hook_event_name` is missing: it names the event, for example PreToolUse")
+    cls = CATALOGUE.get(name)
+    if cls is None:
+        raise InvalidEvent(f"`{name}` is not an event{did_you_mean(name, CATALOGUE)}")
+    known = {field: raw[field] for field in cls.__struct_fields__ if field in raw and field != "extra"}
+    extra = {key: value for key, value in raw.items() if key not in known and key != "hook_event_name"}
+    try:
+        return msgspec.convert({**known, "extra": extra}, cls)
+    except msgspec.ValidationError as error:
+        raise InvalidEvent(f"{name}: {str(error).replace('$.', '')}") from None
+
+
+def _load_event(data: bytes | str) -> Any:
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    value, problem = parse_json(text)
+    if problem is not None:
+        raise InvalidEvent(f"the event is not valid JSON: {problem}")
+    return value
+
+
+# ── words ───────────────────────────────────────────────────────────────────
+
+#: A longer one is no typing mistake, and comparing it would take its time.
+_LONGEST_WORD = 64
+#: So many unknown keys of an answer are named one by one.
+_MOST_NAMED = 20
+
+
+def did_you_mean(word: str, known: Any) -> str:
+    """Suggest the nearest known word, as the tail of a message."""
+    if len(word) > _LONGEST_WORD:
+        return ""
+    folded = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    return f". Did you mean `{folded[near[0]]}`?" if near else ""
+
+
+def _shown(value: Any) -> str:
+    """Write a value of somebody else, short enough for a message."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def _kind(value: Any) -> str:
+    """Name the JSON type of a value."""
+    if value is None:
+        return "null"
+    for types, name in (
+        (bool, "boolean"),
+        (str, "string"),
+        ((int, float), "number"),
+        (Mapping, "object"),
+        ((list, tuple), "array"),
+    ):
+        if isinstance(value, types):
+            return name
+    return type(value).__name__
+
+
+# ── answers ─────────────────────────────────────────────────────────────────
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """A valid answer, in Python names."""
+
+    continue_: bool = True
+    stop_reason: str | None = None
+    suppress_output: bool = False
+    system_message: str | None = None
+    terminal_sequence: str | None = None
+    decision: str | None = None
+    reason: str | None = None
+    is_async: bool = False
+    async_timeout: float | None = None
+    #: The fields of `hookSpecificOutput`, by their catalogue names.
+    specific: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    #: Keys that nobody reads, each with what to do about it.
+    unknown: tuple[str, ...] = ()
+    #: Keys that stand twice in one object, of which the last one counts.
+    repeated: tuple[str, ...] = ()
+
+
+class PlainText(msgspec.Struct, frozen=True):
+    """stdout that is no JSON object."""
+
+    text: str
+
+
+class UnusableOutput(msgspec.Struct, frozen=True):
+    """An answer that is void, and why."""
+
+    code: str
+    message: str
+
+
+_UNIVERSAL: dict[str, tuple[str, Shape]] = {
+    "continue": ("continue_", Shape.BOOLEAN),
+    "stopReason": ("stop_reason", Shape.STRING),
+    "suppressOutput": ("suppress_output", Shape.BOOLEAN),
+    "systemMessage": ("system_message", Shape.STRING),
+    "terminalSequence": ("terminal_sequence", Shape.STRING),
+    "decision": ("decision", Shape.STRING),
+    "reason": ("reason", Shape.STRING),
+    "async": ("is_async", Shape.BOOLEAN),
+    "asyncTimeout": ("async_timeout", Shape.NUMBER),
+}
+_TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
+#: Keys that an answer must not have twice without anybody noticing.
+_ONCE = (*sorted(_TOP_LEVEL), "permissionDecision", "behavior")
+_LEGACY_DECISIONS = ("approve", "block")
+_ENUMS = {
+    Shape.PERMISSION: ("allow", "deny", "ask", "defer"),
+    Shape.MODEL_PERMISSION: ("allow", "deny", "ask"),
+    Shape.ACTION: ("accept", "decline", "cancel"),
+}
+_IRREGULAR = {"updated_mcp_tool_output": "updatedMCPToolOutput"}
+
+
+@functools.cache
+def camel(name: str) -> str:
+    """Turn a catalogue name into its wire name."""
+    return _IRREGULAR.get(name) or re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+def read_stdout(text: str, event: str, rules: EventRules) -> PlainText | Output | UnusableOutput:
+    """Classify what a hook printed.
+
+    Law, on the text without BOM and surrounding white space (R-219 … R-222):
+    not beginning with `{`, or not ending with `}`, is plain text; else it must be one valid JSON object and fit the
+    schema; what does not parse is void, unless it is several lines of JSON of which none is an answer (plain text).
+    """
+    text = text.removeprefix("\ufeff").strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return PlainText(text)
+    value, problem = parse_json(text)
+    if problem is None:
+        answer = read_answer(value, event, rules)
+        repeated = repeated_keys(text, _ONCE)
+        return msgspec.structs.replace(answer, repeated=repeated) if repeated and isinstance(answer, Output) else answer
+    if _foreign_lines(text):
+        return PlainText(text)
+    return UnusableOutput("broken-json", f"Hook output looks like a JSON object but is not valid JSON — {problem}")
+
+
+def _foreign_lines(text: str) -> bool:
+    """Tell whether the text is two or more JSON lines none of which sets a known field."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return False
+    for line in lines:
+        value, problem = parse_json(line)
+        if problem is not None or (isinstance(value, Mapping) and _TOP_LEVEL & set(value)):
+            return False
+    return True
+
+
+def read_answer(value: Any, event: str, rules: EventRules) -> Output | UnusableOutput:
+    """Validate an output object; one wrong field voids all of it, and the message names every problem."""
+    if not isinstance(value, Mapping):
+        return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {_kind(value)}")
+    problems: list[str] = []
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        universal = _UNIVERSAL.get(key)
+        if universal is not None:
+            name, shape = universal
+            found[name] = item
+            problems += _problems(key, item, shape)
+    decision = value.get("decision")
+    if isinstance(decision, str) and decision not in _LEGACY_DECISIONS:
+        problems.append(_bad_decision(decision, rules))
+    if "hookSpecificOutput" in value:
+        wrong_event = _check_specific(value["hookSpecificOutput"], event, rules, problems)
+        if wrong_event is not None:
+            return wrong_event
+        found["specific"] = _specific(value["hookSpecificOutput"], rules)
+    if problems:
+        return UnusableOutput("invalid-answer", f"{INVALID} — " + "; ".join(problems))
+    return Output(**found, unknown=_unknown_keys(value, rules))
+
+
+INVALID = "Hook JSON output validation failed"
+
+
+def _bad_decision(decision: str, rules: EventRules) -> str:
+    if "permission_decision" in rules.output and decision in _ENUMS[Shape.PERMISSION]:
+        return (
+            f'decision: "{decision}" is not "approve" or "block"; '
+            f'write {{"hookSpecificOutput": {{"permissionDecision": "{decision}"}}}} with its hookEventName'
+        )
+    hint = {"deny": "block", "allow": "approve"}.get(decision)
+    return f'decision: "{decision}" is not "approve" or "block"' + (f". Did you mean `{hint}`?" if hint else "")
+
+
+def _check_specific(specific: Any, event: str, rules: EventRules, problems: list[str]) -> UnusableOutput | None:
+    if not isinstance(specific, Mapping):
+        problems.append(f"hookSpecificOutput: expected an object, got {_kind(specific)}")
+        return None
+    name = specific.get("hookEventName")
+    if name is None:
+        problems.append(f'hookSpecificOutput is missing required field "hookEventName". Write "{event}"')
+    elif not isinstance(name, str) or name not in CATALOGUE:
+        shown = _shown(name)
+        hint = did_you_mean(name, CATALOGUE) if isinstance(name, str) else ""
+        problems.append(f"hookSpecificOutput.hookEventName: {shown} is not an event{hint}")
+    elif name != event:
+        return UnusableOutput(
+            "wrong-event-name", f"Hook returned incorrect event name: expected '{event}' but got '{name}'"
+        )
+    for field, shape in rules.output.items():
+        key = camel(field)
+        if key in specific:
+            problems += _problems(f"hookSpecificOutput.{key}", specific[key], shape)
+        elif field in rules.required:
+            problems.append(f'hookSpecificOutput is missing required field "{key}" ({shape.value})')
+    return None
+
+
+def _specific(specific: Any, rules: EventRules) -> dict[str, Any]:
+    if not isinstance(specific, Mapping):
+        return {}
+    return {field: specific[camel(field)] for field in rules.output if camel(field) in specific}
+
+
+def _unknown_keys(value: Mapping[str, Any], rules: EventRules) -> tuple[str, ...]:
+    inner = {camel(field): field for field in rules.output}
+    specific = value.get("hookSpecificOutput")
+    outside = [key for key in value if key not in _TOP_LEVEL]
+    inside = [key for key in specific if key not in inner and key != "hookEventName"] if specific else []
+    notes = [_unknown_outside(key, inner) for key in outside[:_MOST_NAMED]]
+    notes += [_unknown_inside(key, inner) for key in inside[:_MOST_NAMED]]
+    more = len(outside) + len(inside) - len(notes)
+    return (*notes, f"{more} more keys are ignored") if more else tuple(notes)
+
+
+def _unknown_outside(key: str, inner: Mapping[str, str]) -> str:
+    if key in inner:
+        return f"`{key}` found at top level, must be under `hookSpecificOutput`"
+    return f"`{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, [*_TOP_LEVEL, *inner])}"
+
+
+def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
+    if key in _TOP_LEVEL:
+        return f"`{key}` found under `hookSpecificOutput`, must be at top level"
+    return f"`hookSpecificOutput.{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
+
+
+def _problems(path: str, value: Any, shape: Shape) -> list[str]:
+    """Say what is wrong with one field, as a compiler would."""
+    if shape is Shape.REQUEST_DECISION:
+        return _request_decision_problems(path, value)
+    allowed = _ENUMS.get(shape)
+    if allowed is not None:
+        if value in allowed:
+            return []
+        hint = did_you_mean(value, allowed) if isinstance(value, str) else ""
+        if value == "block":
+            hint = ". Did you mean `deny`?"
+        return [f"{path}: {_shown(value)} is not one of {', '.join(allowed)}{hint}"]
+    if _fits(value, shape):
+        return []
+    return [f"{path}: expected {shape.value}, got {_kind(value)}"]
+
+
+def _fits(value: Any, shape: Shape) -> bool:
+    if shape is Shape.STRING:
+        return isinstance(value, str)
+    if shape is Shape.BOOLEAN:
+        return isinstance(value, bool)
+    if shape is Shape.NUMBER:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if shape is Shape.OBJECT:
+        return isinstance(value, Mapping)
+    if shape is Shape.STRINGS:
+        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return value is not None
+
+
+def _request_decision_problems(path: str, value: Any) -> list[str]:
+    if not isinstance(value, Mapping):
+        return [f"{path}: expected an object with `behavior`, got {_kind(value)}"]
+    behavior = value.get("behavior")
+    if behavior not in ("allow", "deny"):
+        hint = did_you_mean(behavior, ("allow", "deny")) if isinstance(behavior, str) else ""
+        return [f"{path}.behavior: {_shown(behavior)} is not one of allow, deny{hint}"]
+    fields: dict[str, Shape] = (
+        {"updatedInput": Shape.OBJECT} if behavior == "allow" else {"message": Shape.STRING, "interrupt": Shape.BOOLEAN}
+    )
+    problems: list[str] = []
+    for key, shape in fields.items():
+        if key in value:
+            problems += _problems(f"{path}.{key}", value[key], shape)
+    updates = value.get("updatedPermissions")
+    if behavior == "allow" and "updatedPermissions" in value and not isinstance(updates, list):
+        problems.append(f"{path}.updatedPermissions: expected array, got {_kind(updates)}")
+    return problems
+
+
+class RequestDecision(msgspec.Struct, frozen=True):
+    """The decision of a PermissionRequest hook, in Python names."""
+
+    allow: bool
+    updated_input: Mapping[str, Any] | None = None
+    updated_permissions: tuple[Mapping[str, Any], ...] = ()
+    message: str | None = None
+    interrupt: bool = False
+
+
+def request_decision(value: Mapping[str, Any]) -> RequestDecision:
+    """Read a validated `decision` object."""
+    if value["behavior"] == "allow":
+        return RequestDecision(True, value.get("updatedInput"), tuple(value.get("updatedPermissions", ())))
+    return RequestDecision(False, message=value.get("message"), interrupt=value.get("interrupt", False))
+
+
+def callback_answer(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename the keys that Python cannot spell: `continue_` and `async_` (R-153)."""
+    renamed = {"continue_": "continue", "async_": "async"}
+    return {renamed.get(key, key): item for key, item in value.items()}

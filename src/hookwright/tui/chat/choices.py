@@ -1,0 +1,138 @@
+"""What a permission dialog offers, and the reply that each choice is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.protocol.outcome import Ask
+from hookwright.tui.feed.items import CallItem
+from hookwright.tui.feed.words import flat
+
+
+class Once(msgspec.Struct, frozen=True):
+    """Allow this call."""
+
+
+class Always(msgspec.Struct, frozen=True):
+    """Allow this call and what these updates cover, for the session."""
+
+    updates: tuple[Mapping[str, Any], ...]
+
+
+class ByRule(msgspec.Struct, frozen=True):
+    """Allow this call and write a rule to the local settings; the person may change its text first."""
+
+    rule: str
+
+
+class RefuseChoice(msgspec.Struct, frozen=True):
+    """Deny; the model goes on."""
+
+
+class RefuseWithWords(msgspec.Struct, frozen=True):
+    """Deny and tell the model why."""
+
+
+Choice = Once | Always | ByRule | RefuseChoice | RefuseWithWords
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """One line of the dialog."""
+
+    text: str
+    choice: Choice
+
+
+HOOK_ASKS = "A hook asks about every such call; a rule would not spare the question."
+
+
+def asked_by_hook(call: CallItem | None) -> bool:
+    """Tell whether a PreToolUse hook wants a person to decide."""
+    firings = call.firings if call is not None else ()
+    return any(firing.outcome is not None and isinstance(firing.outcome.decision, Ask) for firing in firings)
+
+
+def offers(question: PermissionQuestion, cwd: str, *, by_hook: bool) -> tuple[Offer, ...]:
+    """List what a person may answer; a hook's question cannot be spared by rules, so none are offered there."""
+    found = [Offer("Allow once", Once())]
+    if question.suggestions and not by_hook:
+        session = tuple({**one, "destination": "session"} for one in question.suggestions)
+        words = "; ".join(covered(one) for one in session)
+        found.append(Offer(f"Allow for this session: {words}", Always(session)))
+        rule = proposed_rule(question, cwd)
+        found.append(Offer(f"Allow by rule: {flat(rule)} …", ByRule(rule)))
+    found.append(Offer("Deny", RefuseChoice()))
+    found.append(Offer("Deny with a message …", RefuseWithWords()))
+    return tuple(found)
+
+
+def proposed_rule(question: PermissionQuestion, cwd: str) -> str:
+    """Write a rule that covers a call and its like: the suggested one, else the folder of its file."""
+    rules = rule_texts(question.suggestions)
+    path = question.tool_input.get("file_path")
+    if rules or not isinstance(path, str):
+        return rules[0] if rules else question.tool_name
+    folder = os.path.dirname(path)
+    inside = folder == cwd or folder.startswith(cwd.rstrip("/") + "/")
+    where = "/" + os.path.relpath(folder, cwd) if inside else "/" + folder
+    return f"{question.tool_name}({where.removesuffix('/.')}/**)"
+
+
+def rule_texts(suggestions: tuple[Mapping[str, Any], ...]) -> list[str]:
+    """Write the rules of suggestions as settings files have them."""
+    return [_rule(rule) for one in suggestions for rule in one.get("rules", ())]
+
+
+def covered(update: Mapping[str, Any]) -> str:
+    """Say in words what an update allows."""
+    match update.get("type"):
+        case "addRules":
+            return ", ".join(flat(_rule(rule)) for rule in update.get("rules", ()))
+        case "setMode":
+            return "edits without asking" if update.get("mode") == "acceptEdits" else f"mode {update.get('mode')}"
+        case "addDirectories":
+            return "work in " + ", ".join(flat(path) for path in update.get("directories", ()))
+        case other:
+            return str(other)
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    content = rule.get("ruleContent")
+    return f"{rule.get('toolName')}({content})" if content is not None else str(rule.get("toolName"))
+
+
+def reply(choice: Choice, words: str = "") -> Permission:
+    """Make the reply of a choice; `words` is the message of a denial or the text of a rule."""
+    match choice:
+        case Once():
+            return Permission(allow=True)
+        case Always(updates=updates):
+            return Permission(allow=True, updated_permissions=updates)
+        case ByRule(rule=rule):
+            return Permission(allow=True, updated_permissions=(rule_update(words.strip() or rule),))
+        case RefuseChoice():
+            return Permission(allow=False)
+        case RefuseWithWords():
+            return Permission(allow=False, message=words.strip())
+
+
+def rule_update(text: str) -> dict[str, Any]:
+    """Make the update that writes an allow rule to the person's own settings of the project."""
+    return {"type": "addRules", "rules": [split_rule(text)], "behavior": "allow", "destination": "localSettings"}
+
+
+def split_rule(text: str) -> dict[str, str]:
+    """Take a rule apart as the protocol wants it."""
+    tool, bracket, content = text.partition("(")
+    if not bracket or not content.endswith(")"):
+        return {"toolName": text}
+    return {"toolName": tool, "ruleContent": content[:-1]}
+
+
+#: What Esc says: no, and the turn ends here.
+STOP = Permission(allow=False, interrupt=True)

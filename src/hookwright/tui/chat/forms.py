@@ -1,0 +1,101 @@
+"""Questions of MCP servers: the fields of a schema, and what a person's words mean for each."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.mcp.values import ElicitationRequest
+from hookwright.tui.feed.words import Line, flat
+
+
+class FieldKind(enum.Enum):
+    """What a field holds."""
+
+    TEXT = "text"
+    INTEGER = "whole number"
+    NUMBER = "number"
+    YES_NO = "y or n"
+    CHOICE = "one of"
+
+
+class FormField(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to fill in."""
+
+    name: str
+    title: str
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    default: Any = None
+
+    @property
+    def hint(self) -> str:
+        """Say what may be written here."""
+        words = f"one of {', '.join(self.choices)}" if self.kind is FieldKind.CHOICE else self.kind.value
+        if self.default is not None:
+            return f"{words}; empty for {self.default}"
+        return words if self.required else f"{words}, or nothing"
+
+
+class Unfit(ValueError):
+    """Words that a field cannot hold, told with the way out."""
+
+
+_KINDS = {"integer": FieldKind.INTEGER, "number": FieldKind.NUMBER, "boolean": FieldKind.YES_NO}
+
+
+def fields(schema: Mapping[str, Any] | None) -> list[FormField]:
+    """List the fields of a schema: flat, as the protocol wants them."""
+    properties = (schema or {}).get("properties")
+    required = (schema or {}).get("required")
+    found = []
+    for name, value in properties.items() if isinstance(properties, dict) else ():
+        shape = value if isinstance(value, dict) else {}
+        choices = shape.get("enum")
+        found.append(
+            FormField(
+                name=name,
+                title=flat(str(shape.get("title") or shape.get("description") or name)),
+                kind=FieldKind.CHOICE
+                if isinstance(choices, list)
+                else _KINDS.get(str(shape.get("type")), FieldKind.TEXT),
+                required=isinstance(required, list) and name in required,
+                choices=tuple(str(choice) for choice in choices) if isinstance(choices, list) else (),
+                default=shape.get("default"),
+            )
+        )
+    return found
+
+
+def value_of(field: FormField, words: str) -> Any:
+    """Read a person's words; None for a field that is left out. Raise Unfit for what it cannot hold."""
+    text = words.strip()
+    if not text:
+        if field.default is None and field.required:
+            raise Unfit(f"{field.title} is needed: {field.hint}")
+        return field.default
+    match field.kind:
+        case FieldKind.TEXT:
+            return text
+        case FieldKind.YES_NO if text.lower() in ("y", "yes", "n", "no"):
+            return text.lower().startswith("y")
+        case FieldKind.CHOICE if text in field.choices:
+            return text
+        case FieldKind.INTEGER | FieldKind.NUMBER:
+            try:
+                return int(text) if field.kind is FieldKind.INTEGER else float(text)
+            except ValueError:
+                pass
+    raise Unfit(f"{text!r} does not fit: {field.hint}")
+
+
+def asked_lines(asked: ElicitationRequest) -> list[Line]:
+    """Tell who asks what."""
+    lines: list[Line] = [(("bold", flat(line)),) for line in asked.message.splitlines()]
+    if asked.url is not None:
+        lines += [(), (("accent", flat(asked.url)),), (("dim", "Open it yourself if you trust it."),)]
+    return lines

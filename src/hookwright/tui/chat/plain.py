@@ -1,0 +1,334 @@
+"""The conversation line by line: words in the place of colours and boxes, for pipes and for screen readers."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hookwright._version import __version__
+from hookwright.agent.state.options import ResumeSession
+from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.config import Review, Reviewed
+from hookwright.mcp.values import ElicitationRequest, Elicited
+from hookwright.observers import Notice
+from hookwright.text import harmless, say
+from hookwright.tui.chat.chat import Chat
+from hookwright.tui.chat.choices import asked_by_hook, offers, reply
+from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
+from hookwright.tui.chat.plan import ChatPlan, read_plan
+from hookwright.tui.chat.questions import question_lines
+from hookwright.tui.chat.slash_commands import change_permissions, help_lines, permission_lines
+from hookwright.tui.feed.entries import listed, row
+from hookwright.tui.feed.feed import Feed
+from hookwright.tui.feed.firings import firing_lines
+from hookwright.tui.feed.items import (
+    AddedText,
+    AnswerText,
+    Banner,
+    CallItem,
+    CallState,
+    FiringItem,
+    Hooked,
+    Item,
+    Level,
+    PromptItem,
+    Remark,
+)
+from hookwright.tui.feed.words import Line, call_argument, flat, quiet_line, result_lines
+
+_REMARKS = {Level.INFO: "Note", Level.WARNING: "Warning", Level.ERROR: "Error"}
+
+
+def talk(args: argparse.Namespace, env: Mapping[str, str]) -> int:
+    """Talk line by line until the input ends; returns the exit status."""
+    plan = read_plan(args, env)
+    return asyncio.run(_talk(plan, can_ask=bool(args.plain) or sys.stdin.isatty()))
+
+
+async def _talk(plan: ChatPlan, *, can_ask: bool) -> int:
+    face = LineFace(plan, can_ask=can_ask)
+    loop = asyncio.get_running_loop()
+    ended: list[int] = []
+
+    def end() -> None:
+        ended.append(143)
+        face.conductor.leave("other")
+
+    loop.add_signal_handler(signal.SIGTERM, end)
+    loop.add_signal_handler(signal.SIGINT, face.stop)
+    face.listen()
+    await face.conductor.run()
+    face.flush()
+    return ended[0] if ended else 0
+
+
+class LineFace:
+    """Prints what is settled and reads what is typed."""
+
+    def __init__(self, plan: ChatPlan, *, can_ask: bool) -> None:
+        self.can_ask = can_ask
+        self.feed = Feed(plan.options.cwd)
+        self.conductor = Chat(plan, self.feed, self)
+        self._loop = asyncio.get_running_loop()
+        self._printed = 0
+        self._generation = 0
+        self._scheduled = False
+        self._asked: asyncio.Future[str] | None = None
+        self._asking = asyncio.Lock()
+        self._lines: list[str] = []
+        self._part: list[str] = []
+        self._closed = False
+
+    # ── lines in ────────────────────────────────────────────────────────────
+
+    def listen(self) -> None:
+        """Read stdin in a thread of its own: it may be anything, and it may never end."""
+
+        def read() -> None:
+            with suppress(RuntimeError):  # the loop is gone: nobody is left to hear
+                for line in sys.stdin:
+                    self._loop.call_soon_threadsafe(self.take, line.rstrip("\n"))
+                self._loop.call_soon_threadsafe(self.close)
+
+        threading.Thread(target=read, name="hookwright-stdin", daemon=True).start()
+
+    def take(self, line: str) -> None:
+        """Take a line as an answer, or keep it until everything before it is dealt with."""
+        self._lines.append(line)
+        self._answer_with_line()
+        self._go_on()
+
+    def close(self) -> None:
+        """Nobody will say anything more: questions are answered with no, and the last prompt is the last."""
+        self._closed = True
+        self._answer_with_line()
+        self._go_on()
+
+    def _answer_with_line(self) -> None:
+        if self._asked is not None and (self._lines or self._closed):
+            self._asked.set_result(self._lines.pop(0) if self._lines else "")
+            self._asked = None
+
+    def _go_on(self) -> None:
+        """Deal with the next line while nothing else goes on; the order of lines is the order of deeds."""
+        conductor = self.conductor
+        while conductor.agent is not None and not self.feed.busy and not conductor.queued:
+            if not self._lines:
+                if self._closed:
+                    conductor.finish()
+                return
+            self._say(self._lines.pop(0))
+
+    def _say(self, line: str) -> None:
+        """Carry out a command or send a prompt; a line that ends in a backslash goes on in the next."""
+        if line.endswith("\\"):
+            self._part.append(line[:-1])
+            return
+        text = "\n".join([*self._part, line]).strip()
+        self._part = []
+        if text and not self._carry_out(text):
+            self.conductor.submit(text)
+
+    def stop(self) -> None:
+        """Interrupt the turn, or end where there is none."""
+        if not self.conductor.interrupt():
+            self.conductor.leave()
+
+    def _carry_out(self, text: str) -> bool:
+        name, _, words = text.partition(" ")
+        deed = _DEEDS.get(name)
+        if deed is not None:
+            self._print(deed(self, words.strip()))
+        return deed is not None
+
+    # ── lines out ───────────────────────────────────────────────────────────
+
+    def changed(self) -> None:
+        """Print soon what is settled by then."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Print what will not change any more, in order."""
+        self._scheduled = False
+        if self.feed.generation != self._generation:
+            self._generation, self._printed = self.feed.generation, 0
+        items = self.feed.items
+        while self._printed < len(items) and settled(items, self._printed, busy=self.feed.busy):
+            self._print(lines_of(items[self._printed], self.feed.banner.cwd))
+            self._printed += 1
+        self._go_on()
+
+    def _print(self, lines: Iterator[Line]) -> None:
+        say(("".join(text for _, text in line).rstrip() for line in lines), sys.stdout)
+
+    # ── the conductor's face ────────────────────────────────────────────────
+
+    def hear(self, notice: Notice) -> None:
+        """There is no terminal to send anything to."""
+
+    async def permit(self, question: PermissionQuestion) -> Permission:
+        """Ask about a call; a number chooses, anything else is no, with the words for the model."""
+        async with self._asking:
+            self.flush()
+            found = (item for item in reversed(self.feed.items) if isinstance(item, CallItem))
+            call = next((item for item in found if item.id == question.tool_use_id), None)
+            choices = offers(question, self.feed.banner.cwd, by_hook=asked_by_hook(call))
+            self._print(iter([(("", f"Permission wanted: {flat(question.tool_name)}"),)]))
+            self._print(question_lines(question, call, self.feed.banner.cwd))
+            self._print(iter([(("", f"{number} {offer.text}"),) for number, offer in enumerate(choices, 1)]))
+            answer = (await self._answer("Your choice, or what the model should do instead: ")).strip()
+            if answer.isdigit() and 0 < int(answer) <= len(choices):
+                return reply(choices[int(answer) - 1].choice)
+            return Permission(allow=False, message=answer)
+
+    async def fill_in(self, asked: ElicitationRequest) -> Elicited:
+        """Ask for each field that a server wants; a lone n declines."""
+        async with self._asking:
+            self._print(iter([(("", f"{flat(asked.server)} asks:"),), *asked_lines(asked)]))
+            if (await self._answer("Answer it? y or n: ")).strip().lower() not in ("y", "yes"):
+                return Elicited("decline")
+            given: dict[str, Any] = {}
+            for field in fields(asked.requested_schema):
+                try:
+                    value = value_of(field, await self._answer(f"{field.title} ({field.hint}): "))
+                except Unfit as problem:
+                    self._print(iter([(("", f"{problem}. The question is given up."),)]))
+                    return Elicited("cancel")
+                given |= {} if value is None else {field.name: value}
+            return Elicited("accept", given)
+
+    async def review(self, found: Review) -> Sequence[Reviewed]:
+        """Ask about each item; only a y is a yes."""
+        from hookwright.tui.chat.review import head_lines, item_lines
+
+        self._print(head_lines(found))
+        chosen = []
+        for item in found.pending:
+            self._print(item_lines(item))
+            answer = await self._answer("Trust this as it is now? y or n: ")
+            if answer.strip().lower() in ("y", "yes") and not item.item.unbound:
+                chosen.append(item)
+        return chosen
+
+    async def _answer(self, words: str) -> str:
+        sys.stdout.write(words)
+        sys.stdout.flush()
+        asked: asyncio.Future[str] = self._loop.create_future()
+        self._asked = asked
+        self._answer_with_line()
+        return await asked
+
+
+def settled(items: Sequence[Item], place: int, *, busy: bool) -> bool:
+    """Tell whether an item will not change any more; hooks may still come to a prompt that was just said."""
+    item, is_last = items[place], place == len(items) - 1
+    match item:
+        case AnswerText(done=done):
+            return done
+        case CallItem(state=state):
+            return state is not CallState.RUNNING
+        case PromptItem() | Hooked():
+            return not (busy and is_last)
+        case Banner(hooks=hooks):
+            return bool(hooks)
+        case _:
+            return True
+
+
+def lines_of(item: Item, cwd: str) -> Iterator[Line]:
+    """Write an item in words; what only the verbose view shows is left out."""
+    match item:
+        case Banner(model=model, hooks=hooks):
+            yield (("", f"Hookwright {__version__}, model {flat(model)}, in {flat(item.cwd)}"),)
+            yield (("", hooks),)
+        case PromptItem(text=text, firings=firings):
+            yield (("", f"You: {harmless(text)}"),)
+            yield from _hooks(quiet_line(firings))
+        case AnswerText(text=text, parent=None):
+            yield (("", f"Model: {harmless(text)}"),)
+        case CallItem():
+            yield (("", f"Tool {flat(item.name)}: {flat(call_argument(item.name, item.input, cwd))}"),)
+            for number, line in enumerate(result_lines(item)):
+                yield (("", "Result: " if number == 0 else "  "), *line)
+            yield from _hooks(quiet_line(item.firings))
+        case Remark(level=Level.QUIET):
+            return
+        case Remark(text=text, level=level):
+            yield (("", f"{_REMARKS[level]}: {harmless(text)}"),)
+        case Hooked(firings=firings):
+            yield from _hooks(quiet_line(firings))
+        case FiringItem() | AddedText() | AnswerText():
+            return
+
+
+def _hooks(line: Line | None) -> Iterator[Line]:
+    if line is not None:
+        (style, first), *rest = line
+        yield (("", "Hooks: "), (style, first.removeprefix("◈ ")), *rest)
+
+
+# ── commands ────────────────────────────────────────────────────────────────
+
+
+def _browse(face: LineFace, words: str) -> Iterator[Line]:
+    agent = face.conductor.agent
+    if agent is None:
+        yield (("", "The session is still starting."),)
+        return
+    hooks = agent.session.hooks
+    for event, found in listed(hooks.engine.hooks, hooks.loaded, face.conductor.activity).items():
+        if found and words in ("", event):
+            yield (("", event),)
+            for one in found:
+                state = "active" if one.held is None else f"off, {one.held[0].value}"
+                yield (("", "  "), *row(one)[1:], ("", f", {state}, from {one.entry.handler.source}"))
+
+
+def _verbose(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+    for item in face.feed.items:
+        if isinstance(item, FiringItem):
+            yield from firing_lines(item.firing)
+
+
+def _permissions(face: LineFace, words: str) -> Iterator[Line]:
+    agent = face.conductor.agent
+    if agent is None:
+        yield (("", "The session is still starting."),)
+    elif words:
+        yield (("", change_permissions(face.conductor, words)),)
+    else:
+        yield from permission_lines(agent.session)
+
+
+def _resume(face: LineFace, words: str) -> Iterator[Line]:
+    if words and face.conductor.agent is not None:
+        face.conductor.resume(ResumeSession(words))
+    else:
+        yield (("", "/resume needs the id of a session here; `hookwright chat --resume` on a screen lets you choose."),)
+
+
+def _exit(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+    face.conductor.leave()
+    return iter(())
+
+
+def _help(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+    return help_lines()
+
+
+_DEEDS: dict[str, Callable[[LineFace, str], Iterator[Line]]] = {
+    "/help": _help,
+    "/hooks": _browse,
+    "/verbose": _verbose,
+    "/permissions": _permissions,
+    "/resume": _resume,
+    "/exit": _exit,
+}

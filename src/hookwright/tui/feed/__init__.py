@@ -1,0 +1,1 @@
+"""What the conversation shows, as plain values and styled lines. Nothing here imports Textual."""

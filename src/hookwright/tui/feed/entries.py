@@ -1,0 +1,212 @@
+"""What the hooks browser lists: every event, its handlers, their state and what they did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from hookwright.cli.render import place
+from hookwright.config import Loaded
+from hookwright.engine import HookEngine, time_limit
+from hookwright.errors import InvalidEvent
+from hookwright.hookset import Entry, HookSet
+from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.handlers import (
+    AgentHandler,
+    CommandHandler,
+    Handler,
+    HttpHandler,
+    McpToolHandler,
+    OnFailure,
+    PromptHandler,
+)
+from hookwright.protocol.outcome import Outcome, SkipReason
+from hookwright.protocol.samples import sample, sample_fields, tool_names
+from hookwright.tui.feed.activity import Activity, Tally
+from hookwright.tui.feed.words import Line, flat, last_result, plural, seconds, short_label
+
+
+class ListedHook(msgspec.Struct, frozen=True, eq=False):
+    """One handler in the browser."""
+
+    entry: Entry
+    #: Why it would not run as things are, and the details; None for an active one.
+    held: tuple[SkipReason, str] | None
+    tally: Tally
+
+    @property
+    def needs_trust(self) -> bool:
+        """Tell whether a review would let it run."""
+        reasons = (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)
+        return self.held is not None and self.held[0] in reasons
+
+
+def listed(hooks: HookSet, loaded: Loaded, activity: Activity) -> dict[str, list[ListedHook]]:
+    """List all events with their handlers: those that have some first, in the order of the catalogue."""
+    found: dict[str, list[ListedHook]] = {name: [] for name in CATALOGUE}
+    for entry in hooks:
+        held = entry.held or loaded.gate.check(entry.handler)
+        found[entry.event].append(ListedHook(entry, held, activity.of(entry.handler.source)))
+    return dict(sorted(found.items(), key=lambda pair: not pair[1]))
+
+
+def head_counts(hooks: HookSet, loaded: Loaded) -> str:
+    """Say in one line how many hooks are there, from where, and how many of them do not run."""
+    entries = list(hooks)
+    if not entries:
+        return "no hooks configured"
+    held = [found[0] for entry in entries if (found := entry.held or loaded.gate.check(entry.handler)) is not None]
+    files = len({entry.handler.source.path for entry in entries})
+    text = f"{plural(len(entries) - len(held), 'hook')} active from {plural(files, 'file')}"
+    reasons = {reason.value: held.count(reason) for reason in dict.fromkeys(held)}
+    return text + "".join(f", {count} off ({reason})" for reason, count in reasons.items())
+
+
+# ── one handler ─────────────────────────────────────────────────────────────
+
+
+def row(found: ListedHook) -> Line:
+    """Write a handler on one line of the list."""
+    handler, tally = found.entry.handler, found.tally
+    mark = ("good", "● ") if found.held is None else ("warn", "○ ")
+    spans: list[tuple[str, str]] = [mark, ("", flat(found.entry.matcher.text or "*")), ("dim", "  ")]
+    spans.append(("", short_label(handler)))
+    if tally.last is not None:
+        spans += [("dim", f"  {tally.runs}× "), last_result(tally.last)]
+    return tuple(spans)
+
+
+def details(found: ListedHook) -> Iterator[Line]:
+    """Tell everything about a handler."""
+    entry, handler, tally = found.entry, found.entry.handler, found.tally
+    matcher = f"{entry.matcher.text}  ({entry.matcher.describe()})" if entry.matcher.text else "every value"
+    yield _fact("event", entry.event)
+    yield _fact("when", CATALOGUE[entry.event].rules.when)
+    yield _fact("matcher", matcher)
+    yield _fact(handler.kind.value, handler.label)
+    yield _fact("from", f"{place(handler.source)}  ({handler.source.scope.value})")
+    if found.held is None:
+        yield (("dim", "state     "), ("good", "active"))
+    else:
+        reason, why = found.held
+        yield (("dim", "state     "), ("warn", f"off, {reason.value}"), ("dim", f": {flat(why)}" if why else ""))
+    for name, value in _extras(handler, entry.event):
+        yield _fact(name, value)
+    yield ()
+    yield from tally_lines(tally)
+
+
+def _fact(name: str, value: str) -> Line:
+    return (("dim", f"{name:<9} "), ("", flat(value)))
+
+
+def _extras(handler: Handler, event: str) -> Iterator[tuple[str, str]]:
+    if handler.condition:
+        yield "if", handler.condition
+    yield "timeout", f"{time_limit(handler, CATALOGUE[event].rules):g} s"
+    if handler.background:
+        yield "async", "nobody waits for it"
+    if handler.on_failure is OnFailure.BLOCK:
+        yield "onFailure", "block: a failure refuses"
+    if handler.status_message:
+        yield "status", handler.status_message
+    if handler.once:
+        yield "once", "runs once only"
+
+
+def tally_lines(tally: Tally) -> Iterator[Line]:
+    """Say what a handler did in this session."""
+    if not tally.runs and not tally.skips:
+        yield (("dim", "nothing yet in this session"),)
+        return
+    if tally.last is not None:
+        counts = [f"{tally.blocks} blocked"] if tally.blocks else []
+        counts += [f"{tally.failures} without a verdict"] if tally.failures else []
+        yield _fact("ran", ", ".join([plural(tally.runs, "time"), *counts]))
+        average = tally.seconds / tally.runs
+        yield _fact("times", f"{seconds(average)} on average, {seconds(tally.slowest)} at most")
+        style, word = last_result(tally.last)
+        yield (("dim", "last      "), (style, word), ("dim", f" in {seconds(tally.last.timing.seconds)}"))
+    if tally.last_skip is not None:
+        skip = tally.last_skip
+        detail = f": {flat(skip.detail)}" if skip.detail else ""
+        yield _fact("skipped", f"{plural(tally.skips, 'time')}, last {skip.reason.value}{detail}")
+
+
+_NAMES = {
+    "condition": "if",
+    "status_message": "statusMessage",
+    "is_async": "async",
+    "async_rewake": "asyncRewake",
+    "allowed_env_vars": "allowedEnvVars",
+    "continue_on_block": "continueOnBlock",
+    "on_failure": "onFailure",
+}
+
+
+def as_json(entry: Entry) -> str:
+    """Write a handler as settings files have it, ready to be pasted."""
+    handler = entry.handler
+    value: dict[str, Any] = {"type": handler.kind.value}
+    if isinstance(handler, CommandHandler | HttpHandler | McpToolHandler | PromptHandler | AgentHandler):
+        for field in msgspec.structs.fields(handler):
+            found = getattr(handler, field.name)
+            if field.name == "source" or found == _default(field):
+                continue
+            value[_NAMES.get(field.name, field.name)] = _plain(field.name, found)
+    group: dict[str, Any] = {"hooks": [value]}
+    if entry.matcher.text:
+        group = {"matcher": entry.matcher.text, **group}
+    return json.dumps({"hooks": {entry.event: [group]}}, indent=2, ensure_ascii=False)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "headers":
+        return dict(value)
+    if isinstance(value, OnFailure):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value if not callable(value) else "a function"
+
+
+# ── trying one out ──────────────────────────────────────────────────────────
+
+
+def sample_for(entry: Entry, cwd: str) -> Event:
+    """Make an ordinary event that the matcher of a handler lets through, where there is one."""
+    rules = CATALOGUE[entry.event].rules
+    words = tool_names() if rules.target == "tool_name" else _words(entry)
+    for word in words:
+        if entry.matcher.matches(word):
+            try:
+                return sample(entry.event, cwd=cwd, **sample_fields(entry.event, cwd, word))
+            except InvalidEvent:
+                continue
+    return sample(entry.event, cwd=cwd)
+
+
+def _words(entry: Entry) -> tuple[str, ...]:
+    text = entry.matcher.text or ""
+    return tuple(word.strip() for word in text.replace(",", "|").split("|") if word.strip())
+
+
+async def try_out(engine: HookEngine, entry: Entry, cwd: str) -> tuple[Event, Outcome, float]:
+    """Fire a sample event at one handler alone, under the same trust as always; nothing else hears of it."""
+    event = sample_for(entry, cwd)
+    ended: list[float] = []
+    alone = HookEngine(
+        HookSet([entry]),
+        host=engine.host,
+        executors=engine.executors,
+        background=engine.background,
+        gate=engine.gate,
+        observers=[lambda notice: ended.append(getattr(notice, "seconds", 0.0))],
+    )
+    outcome = await alone.fire(event)
+    return event, outcome, ended[-1]

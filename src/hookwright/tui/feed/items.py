@@ -1,0 +1,130 @@
+"""What stands in the conversation, from top to bottom; plain frozen values."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.outcome import Outcome, Run
+
+
+class Level(enum.Enum):
+    """How much a remark matters."""
+
+    #: For the verbose view alone.
+    QUIET = "quiet"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Began(msgspec.Struct, frozen=True):
+    """A hook that was started for an event."""
+
+    run_id: str
+    handler: Handler
+    #: Seconds on the wall clock.
+    at: float
+
+
+class Firing(msgspec.Struct, frozen=True, kw_only=True):
+    """One event on its way through its hooks; `outcome` is None while they run, and stays so after an interrupt."""
+
+    event: Event
+    at: float
+    began: tuple[Began, ...] = ()
+    runs: tuple[Run, ...] = ()
+    outcome: Outcome | None = None
+    seconds: float = 0.0
+
+
+class Banner(msgspec.Struct, frozen=True, kw_only=True):
+    """The head of a conversation."""
+
+    cwd: str
+    model: str = ""
+    session_id: str = ""
+    #: What is known of the hooks, in one line.
+    hooks: str = ""
+
+
+class PromptItem(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person said; `machine` is True where nobody typed it."""
+
+    text: str
+    machine: bool = False
+    firings: tuple[Firing, ...] = ()
+
+
+class AnswerText(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model said, or has said so far."""
+
+    text: str
+    done: bool = False
+    #: The call of the subagent that says it; None for the main agent.
+    parent: str | None = None
+
+
+class CallState(enum.Enum):
+    """What became of a tool call."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class CallItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call, its hooks and its result."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any]
+    state: CallState = CallState.RUNNING
+    result: str = ""
+    response: Any = None
+    firings: tuple[Firing, ...] = ()
+    parent: str | None = None
+
+    @property
+    def rewritten(self) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """Give the input before and after a hook rewrote it; None where no hook did."""
+        for firing in reversed(self.firings):
+            if firing.outcome is not None and firing.outcome.updated_input is not None:
+                return getattr(firing.event, "tool_input", self.input), firing.outcome.updated_input
+        return None
+
+
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """A line for the person that nobody said: a hook's message, a notice, an answer to a command."""
+
+    text: str
+    level: Level = Level.INFO
+    tag: str | None = None
+
+
+class Hooked(msgspec.Struct, frozen=True):
+    """The quiet line about hooks that belong to no prompt and no call: a turn's end, a session's begin."""
+
+    firings: tuple[Firing, ...]
+
+
+class FiringItem(msgspec.Struct, frozen=True):
+    """A firing in full; only the verbose view shows it."""
+
+    firing: Firing
+
+
+class AddedText(msgspec.Struct, frozen=True):
+    """A text that entered the model's conversation without a person; only the verbose view shows it."""
+
+    text: str
+    hook_name: str = ""
+
+
+Item = Banner | PromptItem | AnswerText | CallItem | Remark | Hooked | FiringItem | AddedText

@@ -1,0 +1,266 @@
+"""Short texts for people: lines are spans of (style, text), and styles are names that a theme knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hookwright.cli.render import place
+from hookwright.protocol.handlers import CommandHandler, Handler
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
+from hookwright.protocol.sources import Source
+from hookwright.text import harmless
+from hookwright.tui.feed.items import Banner, CallItem, CallState, Firing, PromptItem
+
+#: (style, text). Styles: "" plain, dim, bold, good, bad, warn, accent, tool, add, remove.
+Span = tuple[str, str]
+Line = tuple[Span, ...]
+
+#: So many lines of a tool's result are shown in the ordinary view.
+RESULT_LINES = 6
+#: So many lines of a prompt, which may be a pasted file.
+PROMPT_LINES = 30
+#: So many of either in the verbose view; the transcript has them all.
+VERBOSE_LINES = 500
+_LABEL = 28
+
+
+# ── tool calls ──────────────────────────────────────────────────────────────
+
+#: The argument that says most about a call of a tool.
+_MAIN = ("command", "file_path", "notebook_path", "pattern", "path", "url", "query", "skill", "subject", "description")
+
+
+def call_argument(name: str, arguments: Mapping[str, Any], cwd: str = "") -> str:
+    """Say in a few words what a call is about."""
+    for key in ("description", "prompt") if name == "Agent" else _MAIN:
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            return _relative(value, cwd) if key.endswith("path") else value
+    return json.dumps(dict(arguments), ensure_ascii=False) if arguments else ""
+
+
+def _relative(path: str, cwd: str) -> str:
+    return os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
+
+
+_CALL_STYLE = {
+    CallState.RUNNING: "accent",
+    CallState.DONE: "good",
+    CallState.FAILED: "bad",
+    CallState.INTERRUPTED: "warn",
+}
+
+
+def call_head(call: CallItem, cwd: str = "") -> Line:
+    """Write the line of a call itself."""
+    argument = flat(call_argument(call.name, call.input, cwd))
+    return ((_CALL_STYLE[call.state], "● "), ("tool", harmless(call.name)), ("", " " + argument if argument else ""))
+
+
+def result_lines(call: CallItem, limit: int = RESULT_LINES) -> Iterator[Line]:
+    """Write the result of a call, or the beginning of it."""
+    style = "bad" if call.state is CallState.FAILED else "dim"
+    if call.state is CallState.INTERRUPTED:
+        yield (("warn", "interrupted"),)
+        return
+    if call.state is CallState.RUNNING:
+        return
+    shown, more = _beginning(call.result.strip("\n") or "(no output)", limit)
+    for line in shown:
+        yield ((style, line),)
+    if more:
+        yield (("dim", more),)
+
+
+def _beginning(text: str, limit: int) -> tuple[list[str], str]:
+    """Give the first lines of a text, and how many more there are; one more is shown rather than told of."""
+    lines = harmless(text).expandtabs(4).splitlines() or [""]
+    if len(lines) <= limit + 1:
+        return lines, ""
+    key = " (ctrl+o)" if limit < VERBOSE_LINES else ""
+    return lines[:limit], f"… {len(lines) - limit} more lines{key}"
+
+
+# ── hooks ───────────────────────────────────────────────────────────────────
+
+
+def short_label(handler: Handler) -> str:
+    """Name a handler in a word or two: the script that it runs, the host that it asks, the start of its prompt."""
+    return script_of(handler.label) if isinstance(handler, CommandHandler) else _cut(handler.label)
+
+
+def script_of(command: str) -> str:
+    """Name a command by the script that it runs."""
+    return _cut(_script(command))
+
+
+def _cut(text: str) -> str:
+    label = flat(text)
+    return label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+
+
+_SHELLS = ("sh", "bash", "dash", "zsh", "python", "python3", "node", "uv", "npx", "env", "exec")
+
+
+def _script(command: str) -> str:
+    """Find the word of a command that tells it from others."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    named = [word for word in words if not word.startswith("-") and "=" not in word and word not in _SHELLS]
+    is_file = bool(named) and ("/" in named[0] or "." in named[0])
+    if not is_file or any(mark in command for mark in ";|&\n"):
+        return command
+    return os.path.basename(named[0].rstrip("/")) or command
+
+
+def seconds(value: float) -> str:
+    """Write a duration."""
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    return f"{value:.1f} s" if value < 60 else f"{int(value // 60)} min {int(value % 60)} s"
+
+
+def quiet_line(firings: Sequence[Firing]) -> Line | None:
+    """Say in one line what the hooks of a call or a turn did: count, slowest, decision; None where none ran."""
+    done = [firing for firing in firings if firing.outcome is not None and (firing.runs or _held(firing.outcome))]
+    runs = [run for firing in done for run in firing.runs]
+    if not done:
+        return None
+    spans: list[Span] = [("dim", "◈ " + (plural(len(runs), "hook") if runs else "no hook ran"))]
+    if runs:
+        slow = max(runs, key=lambda run: run.timing.seconds)
+        which = f"slowest {short_label(slow.handler)} " if len(runs) > 1 else f"{short_label(slow.handler)} "
+        spans.append(("dim", f" · {which}{seconds(slow.timing.seconds)}"))
+    spans += _decisions(done)
+    return tuple(spans)
+
+
+def _decisions(firings: Sequence[Firing]) -> Iterator[Span]:
+    """Name what was decided; events that changed nothing are summed up as one."""
+    quiet = True
+    several = len({firing.event.event_name for firing in firings}) > 1
+    for firing in firings:
+        assert firing.outcome is not None
+        for style, word in effects(firing.outcome):
+            quiet = False
+            yield (style, f" · {firing.event.event_name} {word}" if several else f" · {word}")
+    if quiet:
+        yield ("dim", " · no objection")
+
+
+def effects(outcome: Outcome) -> Iterator[Span]:
+    """Name what an outcome changes, the gravest first; nothing for hooks that had no objection."""
+    yield from _position(outcome)
+    if outcome.stop is not None:
+        yield ("bad", "stopped the turn")
+    if outcome.updated_input is not None:
+        yield ("warn", "input rewritten")
+    if outcome.updated_output is not None:
+        yield ("warn", "output rewritten")
+    if outcome.context or outcome.plain:
+        yield ("dim", "context added")
+    if outcome.errors:
+        yield ("warn", f"{outcome.errors} gave no verdict")
+    held = _held(outcome)
+    if held:
+        yield ("warn", f"{held} not trusted")
+
+
+_BLOCK_WORDS = {
+    "PostToolUse": "gave feedback",
+    "PostToolUseFailure": "gave feedback",
+    "Stop": "sent the model back to work",
+    "SubagentStop": "sent the agent back to work",
+}
+
+
+def _position(outcome: Outcome) -> Iterator[Span]:
+    match outcome.decision:
+        case Deny():
+            yield ("bad", "denied")
+        case Block():
+            yield ("bad", _BLOCK_WORDS.get(outcome.event, "blocked"))
+        case Defer():
+            yield ("warn", "deferred")
+        case Ask():
+            yield ("warn", "asked you")
+        case Allow():
+            yield ("good", "allowed")
+
+
+def _held(outcome: Outcome) -> int:
+    """Count the hooks that would have been run if they were trusted."""
+    return sum(skip.reason in (SkipReason.UNTRUSTED, SkipReason.CHANGED) for skip in outcome.skips)
+
+
+def last_result(run: Run) -> Span:
+    """Name what one run came to."""
+    decision, error = run.verdict.decision, run.verdict.error
+    match decision:
+        case Deny() | Block():
+            return ("bad", "denied" if isinstance(decision, Deny) else "blocked")
+        case Ask():
+            return ("warn", "asked")
+        case Defer():
+            return ("warn", "deferred")
+        case Allow():
+            return ("good", "allowed")
+    if error is not None:
+        return ("warn", "no verdict")
+    if run.verdict.stop is not None:
+        return ("bad", "stopped")
+    return ("good", "async" if run.label == "async" else "ok")
+
+
+# ── small things ────────────────────────────────────────────────────────────
+
+
+def spot(source: Source) -> str:
+    """Name the file and the line of a declaration, as its user would type it."""
+    return place(msgspec.structs.replace(source, pointer=""))
+
+
+def flat(text: str) -> str:
+    """Put a text on one line, without control characters."""
+    return harmless(" ⏎ ".join(text.strip().splitlines()))
+
+
+def plural(count: int, word: str) -> str:
+    """Write a number of things."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def banner_lines(banner: Banner, version: str) -> Iterator[Line]:
+    """Write the head of a conversation."""
+    yield (
+        ("accent", "◈ "),
+        ("bold", f"Hookwright {version}"),
+        ("dim", f"  {flat(banner.model)}" if banner.model else ""),
+    )
+    yield (("dim", f"  {flat(home_relative(banner.cwd))}"),)
+    if banner.hooks:
+        yield (("dim", f"  {banner.hooks}"),)
+
+
+def home_relative(path: str) -> str:
+    """Write a path as its owner would type it."""
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def prompt_lines(prompt: PromptItem, limit: int = PROMPT_LINES) -> Iterator[Line]:
+    """Write what was said to the model, or the beginning of it."""
+    style = "dim" if prompt.machine else "bold"
+    shown, more = _beginning(prompt.text, limit)
+    for number, line in enumerate(shown):
+        yield (("accent", "❯ " if number == 0 else "  "), (style, line))
+    if more:
+        yield (("dim", f"  {more}"),)

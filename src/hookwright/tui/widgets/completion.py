@@ -1,0 +1,100 @@
+"""The menu above the prompt: filled while somebody types, moved in with the arrow keys."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from hookwright.tui.chat.complete import Suggestion, project_files, suggestions
+from hookwright.tui.feed.words import flat
+from hookwright.tui.widgets.palette import styles_of
+
+if TYPE_CHECKING:
+    from hookwright.tui.chat.chat import Chat
+    from hookwright.tui.chat.history import History
+    from hookwright.tui.widgets.app import ChatApp
+
+
+class Completion:
+    """What the prompt may be completed to, and which of it is chosen; it is the prompt's helper."""
+
+    def __init__(self, app: ChatApp, conductor: Chat, history: History) -> None:
+        self._app = app
+        self._conductor = conductor
+        self._history = history
+        self._found: list[Suggestion] = []
+        self._chosen = 0
+        #: None until somebody mentions a file.
+        self._files: list[str] | None = None
+        #: Texts without a menu: one that was closed on purpose, one that was said before.
+        self._closed: str | None = None
+        self._looked_back: str | None = None
+
+    @property
+    def has_menu(self) -> bool:
+        """Tell whether there is something to choose."""
+        return bool(self._found)
+
+    def look_back(self, step: int, current: str) -> str | None:
+        """Give an earlier or a later prompt."""
+        self._closed = None
+        found = self._history.back(current) if step < 0 else self._history.forth()
+        self._looked_back = found
+        return found
+
+    def look(self) -> None:
+        """Fill the menu for the text before the cursor."""
+        before = self._app.prompt.before_cursor
+        if "@" in before and self._files is None:
+            self._files = []
+            self._app.run_worker(self._read_files(), name="files")
+        quiet = before in (self._closed, self._looked_back)
+        self._found = [] if quiet else suggestions(before, self._skills(), self._files or [])
+        if len(self._found) == 1 and self._found[0].text.rstrip() == before:
+            self._found = []
+        self._chosen = 0
+        self._draw()
+
+    def _skills(self) -> dict[str, str]:
+        agent = self._conductor.agent
+        skills = agent.session.components.skills if agent is not None else {}
+        return {name: flat(skill.description) for name, skill in skills.items()}
+
+    async def _read_files(self) -> None:
+        self._files = await asyncio.to_thread(project_files, self._conductor.plan.options.cwd)
+        self.look()
+
+    def press(self, key: str) -> None:
+        """Move, take or close."""
+        prompt = self._app.prompt
+        if not self._found:
+            return
+        if key in ("up", "down"):
+            self._chosen = (self._chosen + (1 if key == "down" else -1)) % len(self._found)
+            self._draw()
+            return
+        before = prompt.before_cursor
+        if key == "escape":
+            self._closed, self._found = before, []
+            self._draw()
+            return
+        chosen = self._found[self._chosen]
+        prompt.put(chosen.text + prompt.text[len(before) :])
+        if key == "enter" and chosen.label.startswith("/"):
+            self._found = []
+            prompt.send()
+
+    def _draw(self) -> None:
+        menu = self._app.menu
+        menu.display = bool(self._found)
+        styles = styles_of(self._app.current_theme)
+        text = Text(no_wrap=True, overflow="ellipsis")
+        width = max((len(one.label) for one in self._found), default=0) + 2
+        for number, one in enumerate(self._found):
+            style = styles["head" if number == self._chosen else ""]
+            text.append(f"{'❯' if number == self._chosen else ' '} {one.label:<{width}}", style)
+            text.append(f"{one.detail}\n", styles["dim"])
+        text.rstrip()
+        menu.update(text)

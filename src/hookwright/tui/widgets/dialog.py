@@ -1,0 +1,114 @@
+"""The question whether a call may be made: what it would do, why somebody is asked, and what may be answered."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.tui.chat.choices import STOP, ByRule, Offer, RefuseChoice, RefuseWithWords, asked_by_hook, offers, reply
+from hookwright.tui.chat.questions import question_lines
+from hookwright.tui.feed.items import CallItem
+from hookwright.tui.feed.words import flat
+from hookwright.tui.widgets.linesview import LinesView
+from hookwright.tui.widgets.paint import Painter
+
+
+class PermissionPanel(Vertical):
+    """Stands in the place of the prompt until it is answered; `answer` is a future."""
+
+    DEFAULT_CSS = """
+    PermissionPanel {
+        height: auto; border: round $warning; border-title-color: $warning; padding: 0 1; background: $background;
+        & VerticalScroll { height: auto; max-height: 14; scrollbar-size-vertical: 1; }
+        & OptionList {
+            height: auto; max-height: 9; border: none; padding: 0; background: $background; margin-top: 1;
+            &:focus { border: none; background: $background; }
+        }
+        & Input { display: none; height: 3; }
+        & Input, & Input:focus { border: round $primary; background: $background; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", show=False),
+        *(Binding(str(number), f"choose({number})", show=False) for number in range(1, 6)),
+        Binding("y", "choose(1)", show=False),
+        Binding("n", "deny", show=False),
+    ]
+
+    def __init__(self, question: PermissionQuestion, call: CallItem | None, painter: Painter, cwd: str) -> None:
+        super().__init__()
+        self._question = question
+        self._call = call
+        self._painter = painter
+        self._cwd = cwd
+        self._by_hook = asked_by_hook(call)
+        self._offers = offers(question, cwd, by_hook=self._by_hook)
+        self._chosen: Offer | None = None
+        self.answer: asyncio.Future[Permission] = asyncio.get_running_loop().create_future()
+
+    def compose(self) -> ComposeResult:
+        """Show the call, the reason, and the choices."""
+        who = "A subagent" if self._question.agent_id is not None else "The model"
+        self.border_title = f"{who} wants to use {flat(self._question.tool_name)}"
+        with VerticalScroll(can_focus=False):
+            yield LinesView(self._painter, question_lines(self._question, self._call, self._cwd), hang=2)
+        options = [Option(Text(f"{number} {offer.text}")) for number, offer in enumerate(self._offers, 1)]
+        yield OptionList(*options)
+        yield Input()
+
+    def on_mount(self) -> None:
+        """Take the keyboard."""
+        self.query_one(OptionList).focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, message: OptionList.OptionSelected) -> None:
+        self.action_choose(message.option_index + 1)
+
+    def action_choose(self, number: int) -> None:
+        """Take one of the choices; two of them want words first."""
+        if number > len(self._offers) or self.query_one(Input).display:
+            return
+        self._chosen = self._offers[number - 1]
+        match self._chosen.choice:
+            case ByRule(rule=rule):
+                self._ask_for_words("The rule, as settings files have it", rule)
+            case RefuseWithWords():
+                self._ask_for_words("What the model should do instead", "")
+            case choice:
+                self._reply(reply(choice))
+
+    def action_deny(self) -> None:
+        """Deny; the model goes on."""
+        self._reply(reply(RefuseChoice()))
+
+    def action_back(self) -> None:
+        """Leave the words alone, or deny and stop the turn."""
+        field = self.query_one(Input)
+        if field.display:
+            field.display = False
+            self.query_one(OptionList).focus()
+        else:
+            self._reply(STOP)
+
+    def _ask_for_words(self, hint: str, text: str) -> None:
+        field = self.query_one(Input)
+        field.placeholder, field.value, field.display = hint, text, True
+        field.focus()
+
+    @on(Input.Submitted)
+    def _words(self, message: Input.Submitted) -> None:
+        assert self._chosen is not None
+        self._reply(reply(self._chosen.choice, message.value))
+
+    def _reply(self, answer: Permission) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)

@@ -1,0 +1,65 @@
+"""The lines around the prompt: what goes on, and what the keys do."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.widgets import Static
+
+from hookwright.tui.widgets.palette import styles_of
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class StatusLine(Static):
+    """A spinner with its text and the time that has passed, and the prompts that wait."""
+
+    DEFAULT_CSS = "StatusLine { height: auto; padding: 0 2; display: none; }"
+
+    def __init__(self) -> None:
+        super().__init__("", markup=False)
+        self._frame = 0
+
+    def show(self, text: str | None, elapsed: float, waiting: list[str]) -> None:
+        """Draw the next frame; nothing at all when nothing goes on."""
+        self.display = text is not None or bool(waiting)
+        if not self.display:
+            return
+        styles = styles_of(self.app.current_theme)
+        lines = Text(overflow="ellipsis", no_wrap=True)
+        if text is not None:
+            self._frame = (self._frame + 1) % len(_FRAMES)
+            lines.append(f"{_FRAMES[self._frame]} ", styles["accent"])
+            lines.append(text)
+            lines.append(f"  {elapsed:.0f} s" if elapsed >= 1 else "", styles["dim"])
+            lines.append("  esc to interrupt", styles["dim"])
+        for prompt in waiting:
+            lines.append(f"{'' if not lines else chr(10)}  waiting: {prompt}", styles["dim"])
+        self.update(lines)
+
+
+class FootLine(Static):
+    """One line of facts and keys; the keys go first when it gets narrow."""
+
+    DEFAULT_CSS = "FootLine { height: 1; padding: 0 2; color: $secondary; }"
+
+    def __init__(self, left: str = "", right: str = "") -> None:
+        super().__init__("", markup=False)
+        self._left, self._right = left, right
+
+    def show(self, left: str, right: str) -> None:
+        """Change what it says."""
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self._draw()
+
+    def on_resize(self) -> None:
+        """Fit it into the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        room = self.content_size.width
+        text = self._left[:room]
+        gap = room - len(text) - len(self._right)
+        if gap >= 2:
+            text += " " * gap + self._right
+        self.update(Text(text, no_wrap=True, overflow="crop"))
