@@ -15,12 +15,12 @@ ROOT = Path(hookwright.__file__).parent
 
 #: Public modules beside the names of the package itself, with the names that count.
 FURTHER = {
-    "hookwright.protocol.outcome": ("Stop", "Verdict", "Ending"),
+    "hookwright.protocol.outcome": ("EndTurn", "Verdict", "Ending"),
     "hookwright.session": ("HookSession",),
     "hookwright.background": ("Background", "Late"),
     "hookwright.observers.notices": ("RunStarted", "RunEnded", "EventEnded"),
     "hookwright.executors.callback": ("CallbackContext", "Signal"),
-    "hookwright.executors.toolbox": ("ToolBox", "ToolUse", "ToolResult"),
+    "hookwright.executors.toolbox": ("ToolBox", "ToolUse", "ReadResult"),
     "hookwright.config": ("TrustPolicy", "Settings"),
     "hookwright.protocol.sources": ("Source", "Scope"),
     "hookwright.protocol.samples": ("sample",),
