@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version", "errors", "storage", "text"),
     ("protocol", "matching", "processes"),
     ("models", "mcp", "observers"),
-    ("code_hooks", "hookset", "interpret", "spill", "aggregate", "visibility", "background", "deadline"),
+    ("code_hooks", "hookset", "interpret", "spill", "aggregate", "visibility", "background"),
     ("engine", "executors", "config", "projects"),
     ("warm", "author"),
     ("wiring",),
@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tui.chat",),
     ("tui.widgets",),
     ("tui.screens",),
-    ("cli",),
+    ("cli", "tui"),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Event
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import matched_value
 from hookwright.protocol.outcome import (
     NO_OPINION,
@@ -91,7 +92,7 @@ def _stop(verdicts: Sequence[Verdict]) -> EndTurn | None:
     return next((stop for stop in stops if stop.reason), stops[0])
 
 
-def _last(values: Sequence[Any]) -> Any:
+def _last(values: Sequence[Json]) -> Any:
     return values[-1] if values else None
 
 
@@ -99,7 +100,7 @@ def _either(one: Any, other: Any) -> Any:
     return one or other
 
 
-def _joined(one: Sequence[Any], other: Sequence[Any]) -> tuple[Any, ...]:
+def _joined(one: Sequence[Json], other: Sequence[Json]) -> tuple[Json, ...]:
     return (*one, *(item for item in other if item not in one))
 
 
@@ -118,8 +119,8 @@ _FOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _fields(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    combined: dict[str, Any] = {}
+def _fields(verdicts: Sequence[Verdict]) -> dict[str, Json]:
+    combined: dict[str, Json] = {}
     for verdict in verdicts:
         for name, value in verdict.fields.items():
             fold = _FOLDS.get(name)

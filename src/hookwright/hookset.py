@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -12,6 +11,7 @@ from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE, Event, EventRules
 from hookwright.protocol.handlers import Handler, Kind, MatcherGroup, OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import matched_value
 from hookwright.protocol.outcome import Outcome, Skip, SkipReason
 from hookwright.protocol.sources import SETTINGS_SCOPES, Scope
@@ -94,7 +94,7 @@ class HookSet:
     def __hash__(self) -> int:
         return hash(tuple((entry.event, entry.matcher.text, entry.handler.label) for entry in self._entries))
 
-    def _key(self) -> list[tuple[Any, ...]]:
+    def _key(self) -> list[tuple[Json, ...]]:
         return [(e.event, e.matcher.text, e.handler, e.held) for e in self._entries]
 
     def of_event(self, name: str) -> tuple[Entry, ...]:
@@ -202,7 +202,7 @@ def _decide(plan: _Plan, event: Event, place: Where, last_look: LastLook | None)
     skips = list(plan.skips)
     notes = list(plan.notes)
     tool_name: str = getattr(event, "tool_name", "")
-    tool_input: dict[str, Any] = getattr(event, "tool_input", {})
+    tool_input: dict[str, Json] = getattr(event, "tool_input", {})
     for entry in plan.candidates:
         if entry.rule is not None:
             result = entry.rule.matches_any(tool_name, tool_input, _anchored(place, entry.handler))

@@ -19,6 +19,7 @@ from hookwright.protocol.handlers import (
     OnFailure,
     PromptHandler,
 )
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import (
     NO_OPINION,
@@ -187,7 +188,7 @@ def _of_path(reply: Exited, stdout: str, stderr: str, handler: Handler, event: E
 # ── answers ─────────────────────────────────────────────────────────────────
 
 
-def _of_answer(output: Mapping[str, Any], handler: Handler, event: Event) -> Verdict:
+def _of_answer(output: Mapping[str, Json], handler: Handler, event: Event) -> Verdict:
     if not output and event.rules.plain is not Plain.PATH:
         return SILENT
     answer = read_answer(output, event.event_name, event.rules)
@@ -243,7 +244,7 @@ def _legacy_decision(output: Output, event: Event) -> Decision:
     return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason)
 
 
-def _specific_decision(specific: dict[str, Any], event: Event) -> tuple[Decision, dict[str, Any]]:
+def _specific_decision(specific: dict[str, Json], event: Event) -> tuple[Decision, dict[str, Json]]:
     """Split the event's own fields into the decision they take and the rest."""
     rest = dict(specific)
     request = rest.pop("decision", None)
@@ -271,7 +272,7 @@ def _specific_decision(specific: dict[str, Any], event: Event) -> tuple[Decision
     return NO_OPINION, rest
 
 
-def _updated_output(taken: dict[str, Any], event: Event) -> Any:
+def _updated_output(taken: dict[str, Json], event: Event) -> Any:
     """The rewrite for any tool goes before the older one for MCP tools, which no other tool reads (R-249)."""
     modern = taken.pop("updated_tool_output", None)
     older = taken.pop("updated_mcp_tool_output", None)

@@ -38,3 +38,27 @@ def say(lines: Iterable[str], stream: TextIO) -> None:
 
 def _with_our_colours(line: str) -> str:
     return "".join(part if _OURS.fullmatch(part) else harmless(part) for part in _OURS.split(line))
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Fit a text into one line, without control characters."""
+    flat = harmless(" ⏎ ".join(text.strip().splitlines()))
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def short_path(path: str, cwd: str, home: str) -> str:
+    """Write a path as its user would type it: relative to the current directory, or below `~`."""
+    if cwd and path.startswith(cwd + "/"):
+        return path[len(cwd) + 1 :]
+    if home and path.startswith(home + "/"):
+        return "~" + path[len(home) :]
+    return path
+
+
+def cut_middle(text: str, limit: int) -> str:
+    """Cut a long text in the middle, where it matters least, and state how much is gone."""
+    if len(text) <= limit:
+        return text
+    head = limit // 2
+    tail = limit - head
+    return f"{text[:head]}\n\n... [{len(text) - limit} characters truncated] ...\n\n{text[-tail:]}"

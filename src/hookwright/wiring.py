@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +21,7 @@ from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Reply
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from hookwright.models.types import Model
     from hookwright.warm.workers import Workers
 
-Messages = Callable[[], Sequence[Mapping[str, Any]]]
+Messages = Callable[[], Sequence[Mapping[str, Json]]]
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):

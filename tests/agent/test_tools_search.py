@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
 from hookwright.agent.tools import TOOLS, ToolContext, grep
-from hookwright.agent.tools._search import Refused, glob_regex
+from hookwright.projects.search import Refused, glob_regex
 
 
 @pytest.fixture

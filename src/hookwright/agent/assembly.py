@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any
 
 import msgspec
 
@@ -39,6 +38,7 @@ from hookwright.models import from_environment
 from hookwright.models.types import Model
 from hookwright.observers import Observer
 from hookwright.protocol.events import WorktreeCreate
+from hookwright.protocol.jsontext import Json
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
 
@@ -195,7 +195,7 @@ def _bench(session: Session) -> ToolContext:
     return bench
 
 
-def _shell_tasks(bench: ToolContext) -> list[dict[str, Any]]:
+def _shell_tasks(bench: ToolContext) -> list[dict[str, Json]]:
     return [
         {"id": task.id, "type": "shell", "status": "running", "description": task.description, "command": task.command}
         for task in bench.shells.running()

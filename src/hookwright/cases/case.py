@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from hookwright.cases.inject import Fault
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
 #: The words for what all hooks together decided.
@@ -50,10 +50,10 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True):
     context: Expectation = UNSET
     system_message: Expectation = UNSET
     stop: Expectation | bool = UNSET
-    updated_input: Mapping[str, Any] | UnsetType | None = UNSET
-    updated_output: Any = UNSET
+    updated_input: Mapping[str, Json] | UnsetType | None = UNSET
+    updated_output: Json = UNSET
     #: The event's own answer fields: session_title, watch_paths, retry, …
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: How many hooks ran, or patterns for exactly those that ran.
     ran: int | tuple[str, ...] | UnsetType = UNSET
     #: Patterns for hooks that were skipped, each with its reason or an empty text.
@@ -83,10 +83,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     event: str
     #: The event's own fields, placeholders not yet filled in.
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: A tool, or a value of the matcher, that the plain sample is made for.
     variant: str | None = None
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, Json] | None = None
     files: Mapping[str, str] = msgspec.field(default_factory=dict)
     #: `$NAME` stands for a variable of the surroundings.
     env: Mapping[str, str] = msgspec.field(default_factory=dict)

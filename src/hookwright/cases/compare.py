@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from hookwright.cases.case import Absent, Exactly, Expect, Expectation, Matching, Problem, Without, decision_word
 from hookwright.cases.firing import PROJECT, absolute, fill
 from hookwright.cases.scratch import inside
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome, Run
 from hookwright.protocol.wire import encode
 
@@ -175,7 +176,7 @@ def _listed(labels: Sequence[str]) -> str:
     return _short(", ".join(labels) or "nothing")
 
 
-def _json(value: Any) -> str:
+def _json(value: Json) -> str:
     return encode(value).decode()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from hookwright.cases.case import Case
 from hookwright.errors import InvalidCase, InvalidEvent
 from hookwright.protocol.events import Event
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import new_session_id, sample_fields
 from hookwright.protocol.wire import decode_event
 
@@ -28,7 +29,7 @@ def make_event(case: Case, cwd: str, folder: str) -> Event:
         raise InvalidCase(f"{case.path}:{case.line}: {error}") from None
 
 
-def fill(value: Any, cwd: str) -> Any:
+def fill(value: Json, cwd: str) -> Any:
     """Fill in the placeholder for the project in every text of a value."""
     if isinstance(value, str):
         return value.replace(PROJECT, cwd)
@@ -37,7 +38,7 @@ def fill(value: Any, cwd: str) -> Any:
     return [fill(item, cwd) for item in value] if isinstance(value, list | tuple) else value
 
 
-def absolute(tool_input: dict[str, Any], cwd: str) -> dict[str, Any]:
+def absolute(tool_input: dict[str, Json], cwd: str) -> dict[str, Json]:
     """Make the paths of a tool's input absolute, as an agent does before it fires."""
     return {
         key: os.path.join(cwd, value) if key in ("file_path", "notebook_path", "path") and _relative(value) else value
@@ -45,5 +46,5 @@ def absolute(tool_input: dict[str, Any], cwd: str) -> dict[str, Any]:
     }
 
 
-def _relative(value: Any) -> bool:
+def _relative(value: Json) -> bool:
     return isinstance(value, str) and bool(value) and not value.startswith(("/", "~"))

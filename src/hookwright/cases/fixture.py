@@ -14,6 +14,7 @@ from hookwright.cases.run import Runner
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.samples import tool_input
 from hookwright.protocol.wire import did_you_mean, encode
@@ -36,7 +37,7 @@ class HookBench:
         self,
         event: str,
         tool: str | None = None,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the case files
+        input: Mapping[str, Json] | None = None,  # noqa: A002 - the word of the case files
         *,
         given: CaseSetup | None = None,
         **fields: Any,
@@ -50,7 +51,7 @@ class HookBench:
         self,
         event: str,
         tool: str | None = None,
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the case files
+        input: Mapping[str, Json] | None = None,  # noqa: A002 - the word of the case files
         *,
         given: CaseSetup | None = None,
         **fields: Any,
@@ -80,14 +81,14 @@ class HookBench:
 class CaseSetup(msgspec.Struct, frozen=True, kw_only=True):
     """The surroundings of one event, in the words of the case files."""
 
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, Json] | None = None
     files: Mapping[str, str] = msgspec.field(default_factory=dict)
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     inject: Sequence[str] = ()
     model: Any = None
 
 
-def _case(event: str, tool: str | None, fields: Mapping[str, Any], given: CaseSetup) -> Case:
+def _case(event: str, tool: str | None, fields: Mapping[str, Json], given: CaseSetup) -> Case:
     if event not in CATALOGUE:
         raise InvalidEvent(f"`{event}` is not an event{did_you_mean(event, CATALOGUE)}")
     if tool is not None and tool_input(tool, "/") is None and CATALOGUE[event].rules.target == "tool_name":

@@ -18,6 +18,7 @@ from hookwright.config.frontmatter import InvalidYaml, parse_yaml
 from hookwright.config.jsonfile import Broken, Path, Tree, parse_json
 from hookwright.errors import HookwrightError, InvalidCase, InvalidEvent
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample_fields
 from hookwright.protocol.wire import did_you_mean, encode
 
@@ -85,7 +86,7 @@ class _CaseReader:
     def cases(self) -> Iterator[Case]:
         """Read every case, each over the defaults of the file."""
         top = self.tree.value
-        defaults: Mapping[str, Any] = {}
+        defaults: Mapping[str, Json] = {}
         at: Path = ()
         if isinstance(top, dict):
             self.keys(top, ("defaults", "cases"), ())
@@ -102,7 +103,7 @@ class _CaseReader:
             seen.add(case.name)
             yield case
 
-    def case(self, written: Any, defaults: Mapping[str, Any], index: int, at: Path) -> Case:
+    def case(self, written: Any, defaults: Mapping[str, Json], index: int, at: Path) -> Case:
         """Read one case."""
         if not isinstance(written, dict):
             raise self.wrong(at, "a case is an object with `name`, `event` and `expect`")
@@ -137,10 +138,10 @@ class _CaseReader:
         return case
 
     def fields(
-        self, own: Mapping[str, Any], event: str, variant: str | None, at: Path
-    ) -> tuple[dict[str, Any], str | None]:
+        self, own: Mapping[str, Json], event: str, variant: str | None, at: Path
+    ) -> tuple[dict[str, Json], str | None]:
         """Put the event's fields together; a tool without a sample needs its own input."""
-        fields: dict[str, Any] = dict(self.typed(own, "fields", dict, "an object", at) or {})
+        fields: dict[str, Json] = dict(self.typed(own, "fields", dict, "an object", at) or {})
         given = self.typed(own, "input", dict, "an object", at)
         if given is not None:
             fields["tool_input"] = given
@@ -161,7 +162,7 @@ class _CaseReader:
         if not isinstance(written, dict):
             raise self.wrong(at, "`expect` is an object, for example {decision: deny}")
         self.keys(written, _EXPECT_KEYS, at)
-        found: dict[str, Any] = {key: self.wish(written[key], (*at, key)) for key in _WISHES if key in written}
+        found: dict[str, Json] = {key: self.wish(written[key], (*at, key)) for key in _WISHES if key in written}
         found |= {key: written[key] for key in ("updated_input", "updated_output") if key in written}
         if "decision" in written:
             found["decision"] = self.decision(written["decision"], (*at, "decision"))
@@ -187,14 +188,14 @@ class _CaseReader:
 
     # ── small shapes ────────────────────────────────────────────────────────
 
-    def decision(self, value: Any, at: Path) -> str:
+    def decision(self, value: Json, at: Path) -> str:
         """Read the word for a decision; null means none."""
         word = "none" if value is None else str(value)
         if word not in DECISIONS:
             raise self.wrong(at, f"`{word}` is not one of {', '.join(DECISIONS)}{did_you_mean(word, DECISIONS)}")
         return word
 
-    def wish(self, value: Any, at: Path) -> Expectation:
+    def wish(self, value: Json, at: Path) -> Expectation:
         """Read what is expected of a text: a pattern, several, null, {not: pattern} or {is: text}."""
         if value is None or value is False:
             return Absent()
@@ -218,19 +219,19 @@ class _CaseReader:
         except re.error as error:
             raise self.wrong(at, f"`{text}` is not a regular expression: {error}") from None
 
-    def typed(self, own: Mapping[str, Any], key: str, shape: Any, words: str, at: Path) -> Any:
+    def typed(self, own: Mapping[str, Json], key: str, shape: Json, words: str, at: Path) -> Any:
         """Read an optional key of one shape."""
         value = own.get(key)
         if value is None or (isinstance(value, shape) and not isinstance(value, bool)):
             return value
         raise self.wrong((*at, key), f"`{key}` must be {words}")
 
-    def texts(self, own: Mapping[str, Any], key: str, at: Path) -> dict[str, str]:
+    def texts(self, own: Mapping[str, Json], key: str, at: Path) -> dict[str, str]:
         """Read an object of texts."""
         found = self.typed(own, key, dict, "an object of names and texts", at) or {}
         return {str(name): "" if text is None else str(text) for name, text in found.items()}
 
-    def listed(self, own: Mapping[str, Any], key: str, at: Path) -> list[str]:
+    def listed(self, own: Mapping[str, Json], key: str, at: Path) -> list[str]:
         """Read one text or a list of texts."""
         value = own.get(key, [])
         texts = value if isinstance(value, list) else [value]
@@ -252,7 +253,7 @@ class _CaseReader:
             raise self.wrong(at, str(error)) from None
 
 
-def _said(value: Any) -> str:
+def _said(value: Json) -> str:
     """Write the model's answer as it would come: an object as JSON."""
     if value is None:
         return ""

@@ -14,10 +14,11 @@ from hookwright.cases.firing import PROJECT
 from hookwright.errors import MissingExtra
 from hookwright.observers.journal import redact
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample_fields
 
 #: A case as it is written to a file.
-Written = dict[str, Any]
+Written = dict[str, Json]
 
 #: What belongs to one session and would be a lie in another.
 _PASSING = frozenset(
@@ -33,7 +34,7 @@ class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
     tools: frozenset[str] = frozenset()
     limit: int | None = None
 
-    def takes(self, payload: Mapping[str, Any]) -> bool:
+    def takes(self, payload: Mapping[str, Json]) -> bool:
         """Tell whether an event is wanted."""
         tool = payload.get("tool_name")
         return (not self.events or payload["hook_event_name"] in self.events) and (
@@ -44,12 +45,12 @@ class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
 class Seen(msgspec.Struct, frozen=True):
     """One event of a session; the decision is known where the session recorded it."""
 
-    payload: Mapping[str, Any]
+    payload: Mapping[str, Json]
     decision: str | None = None
     reason: str | None = None
 
 
-def from_recording(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
     """Read the lines of a recorder; what is no event is left out."""
     for line in lines:
         payload = line.get("payload")
@@ -57,9 +58,9 @@ def from_recording(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
             yield Seen(payload, line.get("decision"), line.get("reason"))
 
 
-def from_transcript(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
+def from_transcript(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
     """Turn the prompts, tool calls and results of a transcript into the events that they had."""
-    calls: dict[str, dict[str, Any]] = {}
+    calls: dict[str, dict[str, Json]] = {}
     for line in lines:
         message = line.get("message")
         if line.get("isMeta") or not isinstance(message, dict):
@@ -79,19 +80,19 @@ def from_transcript(lines: Iterable[Mapping[str, Any]]) -> Iterator[Seen]:
                 yield _result(calls[str(block["tool_use_id"])], block, line.get("toolUseResult"))
 
 
-def _typed(content: str, line: Mapping[str, Any]) -> bool:
+def _typed(content: str, line: Mapping[str, Json]) -> bool:
     """Tell a prompt from what the program itself puts into the user's turn, which stands in tags."""
     return not line.get("isSidechain") and not content.startswith("<")
 
 
-def _result(call: Mapping[str, Any], block: Mapping[str, Any], response: Any) -> Seen:
+def _result(call: Mapping[str, Json], block: Mapping[str, Json], response: Json) -> Seen:
     if block.get("is_error"):
         return Seen({**call, "hook_event_name": "PostToolUseFailure", "error": _text(block.get("content"))})
     shown = response if response is not None else block.get("content")
     return Seen({**call, "hook_event_name": "PostToolUse", "tool_response": shown})
 
 
-def _text(content: Any) -> str:
+def _text(content: Json) -> str:
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return str(content)
@@ -135,7 +136,7 @@ def _case(item: Seen) -> Written:
     return case
 
 
-def _clean(value: Any, cwd: str) -> Any:
+def _clean(value: Json, cwd: str) -> Any:
     if isinstance(value, str):
         text = redact(value)
         return text.replace(cwd, PROJECT) if len(cwd) > 1 else text

@@ -11,11 +11,12 @@ from typing import Any
 from hookwright.cases.case import CaseResult, decision_word
 from hookwright.cases.firing import PROJECT
 from hookwright.errors import MissingExtra
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.storage import replace_file
 
 
-def actual(result: CaseResult) -> dict[str, Any]:
+def actual(result: CaseResult) -> dict[str, Json]:
     """Say what happened in the words of `expect`: where it differs, or what matters when the case says nothing."""
     known = _recorded(result)
     if result.case.expect is None:
@@ -29,7 +30,7 @@ def actual(result: CaseResult) -> dict[str, Any]:
 _TELLING = ("reason", "context", "system_message", "updated_input", "updated_output", "fields", "errors", "env_file")
 
 
-def _recorded(result: CaseResult) -> dict[str, Any]:
+def _recorded(result: CaseResult) -> dict[str, Json]:
     outcome, cwd = result.outcome, result.cwd
     stop = outcome.stop
     return {
@@ -66,7 +67,7 @@ def _pattern(text: str | None, cwd: str) -> str | None:
     return escaped.replace(re.sub(r"[.+()\[\]]", lambda found: "\\" + found[0], cwd), PROJECT) if cwd else escaped
 
 
-def _portable(value: Any, cwd: str) -> Any:
+def _portable(value: Json, cwd: str) -> Any:
     if isinstance(value, str):
         return value.replace(cwd, PROJECT) if cwd else value
     if isinstance(value, Mapping):
@@ -92,7 +93,7 @@ def update_file(path: str, results: Sequence[CaseResult]) -> int:
     return len(changes)
 
 
-def _updated_yaml(text: str, changes: Mapping[int, dict[str, Any]]) -> str:
+def _updated_yaml(text: str, changes: Mapping[int, dict[str, Json]]) -> str:
     try:
         from ruamel.yaml import YAML
     except ImportError:
@@ -110,7 +111,7 @@ def _updated_yaml(text: str, changes: Mapping[int, dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def _put(top: Any, changes: Mapping[int, dict[str, Any]]) -> None:
+def _put(top: Any, changes: Mapping[int, dict[str, Json]]) -> None:
     cases = top["cases"] if isinstance(top, Mapping) else top
     for index, happened in changes.items():
         written = cases[index].get("expect")

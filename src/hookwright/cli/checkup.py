@@ -20,7 +20,7 @@ import msgspec
 from hookwright._version import __version__
 from hookwright.cli.commands.list import state
 from hookwright.cli.journalfile import NAME, Filter, journal_files, records
-from hookwright.cli.render import diagnostic_line, one_line, place
+from hookwright.cli.render import diagnostic_line
 from hookwright.config import FileStatus, Loaded, Review, TrustPolicy, review
 from hookwright.errors import TrustError
 from hookwright.executors.command import base_environment
@@ -29,7 +29,9 @@ from hookwright.protocol.handlers import CommandHandler, Handler, Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
+from hookwright.protocol.sources import place
 from hookwright.session import open_session
+from hookwright.text import one_line
 from hookwright.wiring import Places
 
 

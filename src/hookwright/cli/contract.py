@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hookwright.observers.journal import decision_of, handler_record
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Outcome, Run, Skip
 from hookwright.protocol.replies import Exited
 from hookwright.visibility import messages
 
 
-def contract(outcome: Outcome) -> dict[str, Any]:
+def contract(outcome: Outcome) -> dict[str, Json]:
     """Write an outcome in the keys of the contract; `skipped`, `seen` and `diagnostics` are ours."""
     return {
         "event": outcome.event,
@@ -48,9 +47,9 @@ def _permission(outcome: Outcome) -> str | None:
     return type(decision).__name__.lower() if isinstance(decision, Allow | Ask | Defer | Deny) else None
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run) -> dict[str, Json]:
     decision, reason = decision_of(run.verdict.decision)
-    record: dict[str, Any] = {
+    record: dict[str, Json] = {
         "command": run.handler.label,
         "outcome": run.label,
         "type": run.handler.kind.value,
@@ -67,7 +66,7 @@ def _run(run: Run) -> dict[str, Any]:
     return record
 
 
-def _skip(skip: Skip) -> dict[str, Any]:
+def _skip(skip: Skip) -> dict[str, Json]:
     record = handler_record(skip.handler)
     return {
         "command": skip.handler.label,

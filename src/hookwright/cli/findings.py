@@ -6,12 +6,12 @@ import json
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from hookwright._version import __version__
 from hookwright.cli.terminal import Style
 from hookwright.lint import RULES, Finding, Subject
 from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.jsontext import Json
 from hookwright.text import harmless
 
 _WIDTH = 100
@@ -62,7 +62,7 @@ def _summary(findings: Sequence[Finding], subject: Subject, style: Style) -> str
     return ", ".join(words) + (f"; {fixable} can be mended with --fix" if fixable else "") + "."
 
 
-def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Any]]:
+def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
     """Write findings as plain values."""
     return [
         {
@@ -100,7 +100,7 @@ def as_sarif(findings: Sequence[Finding], cwd: str) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-def _sarif_rule(name: str) -> dict[str, Any]:
+def _sarif_rule(name: str) -> dict[str, Json]:
     rule = RULES[name]
     return {
         "id": rule.id,
@@ -112,7 +112,7 @@ def _sarif_rule(name: str) -> dict[str, Any]:
     }
 
 
-def _sarif_result(found: Finding, index: int, cwd: str) -> dict[str, Any]:
+def _sarif_result(found: Finding, index: int, cwd: str) -> dict[str, Json]:
     region = {"startLine": found.at.line, "startColumn": found.at.column}
     place = {"artifactLocation": {"uri": shown(found.at.path, cwd).replace(os.sep, "/")}, "region": region}
     return {

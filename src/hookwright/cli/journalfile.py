@@ -15,9 +15,10 @@ import msgspec
 from hookwright.errors import ConfigError
 from hookwright.observers.journal import state_dir
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import did_you_mean
 
-Record = dict[str, Any]
+Record = dict[str, Json]
 
 NAME = "journal.jsonl"
 #: How often a journal that is followed is looked at.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
 from hookwright.background import Late
 from hookwright.protocol.events import CATALOGUE, Event, Exit2
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.visibility import Form, Reader, for_reader
 
@@ -59,5 +59,5 @@ def reminder(text: str) -> str:
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
 
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.samples import new_session_id, sample_fields, tool_input
 from hookwright.protocol.wire import decode_event, did_you_mean
 from hookwright.wiring import Places
@@ -69,8 +68,8 @@ def read_event(args: argparse.Namespace) -> Event:
     return decode_event({**_defaults(args.event, args.project, args.sample), **_given(args)})
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+def _given(args: argparse.Namespace) -> dict[str, Json]:
+    given: dict[str, Json] = {}
     if args.tool is not None:
         given["tool_name"] = args.tool
         given["tool_input"] = tool_input(args.tool, os.path.abspath(args.project)) or {}
@@ -90,7 +89,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _defaults(name: str, project: str, variant: str | None) -> dict[str, Any]:
+def _defaults(name: str, project: str, variant: str | None) -> dict[str, Json]:
     """Fill in what a session would: ids, paths, and the event's own required fields."""
     cwd = os.path.abspath(project)
     session = new_session_id()

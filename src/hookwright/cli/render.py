@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 
 from hookwright.background import Late
@@ -14,8 +13,8 @@ from hookwright.protocol.handlers import Handler
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
-from hookwright.protocol.sources import Source
-from hookwright.text import harmless
+from hookwright.protocol.sources import place
+from hookwright.text import harmless, one_line
 from hookwright.visibility import Reader, messages
 
 
@@ -184,27 +183,6 @@ def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Write one diagnostic on one line."""
     where = f"{place(diagnostic.source)}: " if diagnostic.source is not None else ""
     return harmless(f"{where}{diagnostic.message} [{diagnostic.code}]")
-
-
-def place(source: Source | None) -> str:
-    """Name a source as its user would type it."""
-    if source is None:
-        return ""
-    path = source.path
-    here = os.getcwd() + os.sep
-    home = os.path.expanduser("~") + os.sep
-    if path.startswith(here):
-        path = path[len(here) :]
-    elif path.startswith(home):
-        path = "~/" + path[len(home) :]
-    where = path or source.scope.value
-    return harmless(f"{where}:{source.line} {source.pointer}" if source.line else f"{where} {source.pointer}").strip()
-
-
-def one_line(text: str, limit: int = 200) -> str:
-    """Fit a text into one line, without control characters."""
-    flat = harmless(" ⏎ ".join(text.strip().splitlines()))
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def handler_line(handler: Handler) -> str:

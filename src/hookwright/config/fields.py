@@ -20,6 +20,7 @@ from hookwright.protocol.handlers import (
     OnFailure,
     PromptHandler,
 )
+from hookwright.protocol.jsontext import Json
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -137,7 +138,7 @@ def text_map(name: str, value: object) -> tuple[tuple[str, str], ...] | Wrong:
     return tuple(value.items())
 
 
-def mapping(name: str, value: object) -> dict[str, Any] | Wrong:
+def mapping(name: str, value: object) -> dict[str, Json] | Wrong:
     """Accept an object."""
     return value if isinstance(value, dict) else wrong_type(name, value, "an object", "Write {}.")
 
@@ -247,12 +248,12 @@ SPECS: dict[str, Spec] = {
 NOTES = frozenset({"description", "name", "id", "comment", "$comment"})
 
 
-def read_fields(spec: Spec, entry: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, Wrong]]]:
+def read_fields(spec: Spec, entry: dict[str, Json]) -> tuple[dict[str, Json], list[tuple[str, Wrong]]]:
     """Turn an entry into attributes, and list what is wrong with it, key by key.
 
     Of `onFailure` and its aliases, one that says block is enough.
     """
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, Json] = {}
     problems: list[tuple[str, Wrong]] = []
     for key, field in spec.fields.items():
         if key not in entry:

@@ -14,7 +14,7 @@ from hookwright.config.jsonfile import JsonFault, Path, Tree
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.errors import MissingExtra
 from hookwright.protocol.diagnostics import Diagnostic, Severity
-from hookwright.protocol.jsontext import plain
+from hookwright.protocol.jsontext import Json, plain
 from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -29,7 +29,7 @@ _MAX_DEPTH = 100
 class Frontmatter(msgspec.Struct, frozen=True):
     """A markdown file with a YAML head."""
 
-    data: dict[str, Any]
+    data: dict[str, Json]
     body: str
     diagnostics: tuple[Diagnostic, ...] = ()
     #: The head with the lines of its parts, as lines of the file; None when there is no usable head.
@@ -183,7 +183,7 @@ class _Builder:
         self.values = 0
         self.faults: list[JsonFault] = []
 
-    def tree(self, value: Any, spots: Any) -> Tree:
+    def tree(self, value: Json, spots: Any) -> Tree:
         """Make a tree in which an offset is a line number."""
         return Tree(value, tuple(range(1, self.lines + 1)), spots, tuple(self.faults))
 
@@ -225,8 +225,8 @@ class _Builder:
         return text
 
     def _mapping(self, node: Any, line: int, path: Path) -> tuple[Any, Any]:
-        values: dict[str, Any] = {}
-        spots: dict[str, Any] = {}
+        values: dict[str, Json] = {}
+        spots: dict[str, Json] = {}
         for key_node, item in node.value:
             key_line = key_node.start_mark.line + self.first_line
             if key_node.id != "scalar":

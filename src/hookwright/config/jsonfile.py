@@ -12,6 +12,7 @@ import msgspec
 
 from hookwright.config.files import Unreadable, read_bytes
 from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
 
 #: A way to a value: keys and indexes from the top.
@@ -59,7 +60,7 @@ class Broken(msgspec.Struct, frozen=True):
 class Tree(msgspec.Struct, frozen=True, eq=False):
     """A value that knows the line of each of its parts."""
 
-    value: Any
+    value: Json
     starts: tuple[int, ...]
     spots: _Spot
     faults: tuple[JsonFault, ...] = ()
@@ -184,7 +185,7 @@ class _Scanner:
             self._break(f"{self._here()} after the end of the JSON value. Remove it.")
         return top
 
-    def _put(self, into: tuple[Any, dict[Any, Any]], step: tuple[Any, int], value: Any, spot: _Spot) -> None:
+    def _put(self, into: tuple[Any, dict[Any, Any]], step: tuple[Any, int], value: Json, spot: _Spot) -> None:
         container, spots = into
         key, offset = step
         if isinstance(container, list):

@@ -17,6 +17,7 @@ from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
 
 #: Over this many seconds somebody probably meant milliseconds.
@@ -84,11 +85,11 @@ class _HooksReader:
         hint = f" Did you mean {meant}?" if meant else f" The events are {', '.join(CATALOGUE)}."
         self.report("unknown-event", at, f"{name} is not an event; its hooks never run.{hint}", Severity.WARNING)
 
-    def _not_an_object(self, name: str, value: Any, at: Path, way_out: str) -> None:
+    def _not_an_object(self, name: str, value: Json, at: Path, way_out: str) -> None:
         is_ = "" if value is None else f" is {kind_of(value)}"
         self.report("not-an-object", at, f"{shown(value)}{is_}; {name} is an object. {way_out}")
 
-    def group(self, event: str, entry: Any, at: Path) -> MatcherGroup | None:
+    def group(self, event: str, entry: Json, at: Path) -> MatcherGroup | None:
         """Read one group, or lift a flat entry into one."""
         if not isinstance(entry, dict):
             self._not_an_object("a group", entry, at, 'Write {"matcher": "…", "hooks": [ … ]}.')
@@ -103,7 +104,7 @@ class _HooksReader:
             return MatcherGroup("SubagentStop", None, handlers)
         return MatcherGroup(event, matcher, handlers)
 
-    def _handlers(self, event: str, entry: dict[str, Any], at: Path) -> tuple[Handler, ...]:
+    def _handlers(self, event: str, entry: dict[str, Json], at: Path) -> tuple[Handler, ...]:
         self._unknown_group_keys(entry, at)
         entries = entry["hooks"]
         if not isinstance(entries, list):
@@ -113,7 +114,7 @@ class _HooksReader:
         found = (self.handler(event, item, (*at, "hooks", index)) for index, item in enumerate(entries))
         return tuple(handler for handler in found if handler is not None)
 
-    def _unknown_group_keys(self, entry: dict[str, Any], at: Path) -> None:
+    def _unknown_group_keys(self, entry: dict[str, Json], at: Path) -> None:
         for key in entry:
             if key in ("matcher", "hooks") or key in NOTES:
                 continue
@@ -124,7 +125,7 @@ class _HooksReader:
                 hint = f" Did you mean `{meant}`?" if meant else ""
             self.report("unknown-key", (*at, key), f"nobody reads `{key}` on a group.{hint}", Severity.WARNING)
 
-    def _flat(self, event: str, entry: dict[str, Any], at: Path) -> tuple[Handler, ...]:
+    def _flat(self, event: str, entry: dict[str, Json], at: Path) -> tuple[Handler, ...]:
         """Lift `{matcher, command}`; a handler with `type` that lost its group is dropped (R-003)."""
         bare = {key: value for key, value in entry.items() if key != "matcher"}
         if "type" in entry:
@@ -139,7 +140,7 @@ class _HooksReader:
         handler = self.handler(event, {"type": "command", **bare}, at)
         return () if handler is None else (handler,)
 
-    def _matcher(self, event: str, entry: dict[str, Any], at: Path) -> str | Wrong | None:
+    def _matcher(self, event: str, entry: dict[str, Json], at: Path) -> str | Wrong | None:
         """Read a group's matcher and report what it can never match."""
         if "matcher" not in entry:
             return None
@@ -165,7 +166,7 @@ class _HooksReader:
             self.report("matcher-matches-nothing", at, message, Severity.WARNING)
         return matcher
 
-    def handler(self, event: str, entry: Any, at: Path) -> Handler | None:
+    def handler(self, event: str, entry: Json, at: Path) -> Handler | None:
         """Read one handler; whatever is wrong with it, all of it is reported."""
         if not isinstance(entry, dict):
             self._not_an_object("a handler", entry, at, 'Write {"type": "command", "command": "…"}.')
@@ -189,7 +190,7 @@ class _HooksReader:
         self._check(handler, CATALOGUE[event].rules, event, at)
         return handler
 
-    def _bad_type(self, entry: dict[str, Any], at: Path) -> None:
+    def _bad_type(self, entry: dict[str, Json], at: Path) -> None:
         kinds = ", ".join(SPECS)
         if "type" not in entry:
             self.report("missing-field", at, f"`type` is missing, so the handler is dropped. Write one of {kinds}.")
@@ -207,7 +208,7 @@ class _HooksReader:
             hint = f'Write "{meant}".'
         self.report("unknown-type", at, f"{shown(kind)} is not a handler type, so the handler is dropped. {hint}")
 
-    def _unknown_handler_keys(self, kind: str, entry: dict[str, Any], at: Path) -> None:
+    def _unknown_handler_keys(self, kind: str, entry: dict[str, Json], at: Path) -> None:
         fields = SPECS[kind].fields
         for key in entry:
             if key in fields or key == "type" or key in NOTES:

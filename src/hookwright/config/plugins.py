@@ -18,6 +18,7 @@ from hookwright.config.settings import Declared, Settings
 from hookwright.errors import ConfigError
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Plugin, Scope, Source
 
 _MANIFEST = os.path.join(".claude-plugin", "plugin.json")
@@ -90,7 +91,7 @@ def _asked_for(files: Sequence[Declared], settings: Settings) -> dict[str, Sourc
     return asked
 
 
-def _installed(locations: Locations) -> tuple[Mapping[str, Any], list[Diagnostic]]:
+def _installed(locations: Locations) -> tuple[Mapping[str, Json], list[Diagnostic]]:
     """Read installed_plugins.json: one record a plugin in its first version, a list of records in its second."""
     path = os.path.join(locations.config_dir, "plugins", "installed_plugins.json")
     tree, reports = read_tree(path, Source(Scope.PLUGIN, path))
@@ -118,12 +119,12 @@ def _root_of(name: str, records: Any, locations: Locations) -> str | None:
     return os.path.join(cache, versions[-1]) if versions else None
 
 
-def _records(records: Any) -> list[dict[str, Any]]:
+def _records(records: Any) -> list[dict[str, Json]]:
     several = records if isinstance(records, list) else [records]
     return [record for record in several if isinstance(record, dict)]
 
 
-def _fitness(record: dict[str, Any], locations: Locations) -> int:
+def _fitness(record: dict[str, Json], locations: Locations) -> int:
     """Rank a record: 2 for this project, 1 for every project, 0 for another project."""
     project = record.get("projectPath")
     if isinstance(project, str):

@@ -12,9 +12,10 @@ from hookwright.config import fields
 from hookwright.config.fields import SPECS, Field, Spec
 from hookwright.hookset import supports
 from hookwright.protocol.events import CATALOGUE, EventRules, Shape
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import _ENUMS, _UNIVERSAL, camel
 
-Schema = dict[str, Any]
+Schema = dict[str, Json]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -14,6 +14,7 @@ from hookwright.config.reserved import reserved_mode, reserved_variable
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
 
@@ -53,7 +54,7 @@ class Declared(msgspec.Struct, frozen=True):
     origin: Source
     #: False for a file of an untrusted project: it is listed, and nothing in it takes effect.
     counts: bool
-    raw: Mapping[str, Any]
+    raw: Mapping[str, Json]
     env: Mapping[str, str]
     permissions: PermissionSettings
     model: str | None
@@ -81,7 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     enabled_plugins: Mapping[str, bool] = msgspec.field(default_factory=dict)
     plugin_options: Mapping[str, tuple[tuple[str, str], ...]] = msgspec.field(default_factory=dict)
     #: Every key but `hooks`, merged: the strongest scalar, lists joined, objects key by key.
-    raw: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    raw: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
 
 def merge(files: Iterable[Declared]) -> Settings:
@@ -96,7 +97,7 @@ def merge(files: Iterable[Declared]) -> Settings:
     env: dict[str, str] = {}
     plugins: dict[str, bool] = {}
     options: dict[str, tuple[tuple[str, str], ...]] = {}
-    raw: dict[str, Any] = {}
+    raw: dict[str, Json] = {}
     for file in found:
         env |= file.env
         plugins |= file.enabled_plugins
@@ -161,7 +162,7 @@ def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tupl
     return declared, tuple(reader.diagnostics)
 
 
-def setting_keys(tree: Tree) -> dict[str, Any]:
+def setting_keys(tree: Tree) -> dict[str, Json]:
     """List what a file sets beside its hooks."""
     return {key: item for key, item in tree.value.items() if key not in _APART} if isinstance(tree.value, dict) else {}
 
@@ -173,7 +174,7 @@ class _SettingsReader:
         self.tree = tree
         self.origin = origin
         self.counts = counts
-        self.top: dict[str, Any] = tree.value if isinstance(tree.value, dict) else {}
+        self.top: dict[str, Json] = tree.value if isinstance(tree.value, dict) else {}
         self.diagnostics: list[Diagnostic] = []
         if not isinstance(tree.value, dict):
             self.report("not-an-object", (), f"{shown(tree.value)} is not a settings object. Write {{}}.")
@@ -320,7 +321,7 @@ def _option(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _last(values: Iterable[Any]) -> Any:
+def _last(values: Iterable[Json]) -> Any:
     found = None
     for value in values:
         if value is not None:

@@ -16,7 +16,6 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -26,6 +25,7 @@ from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.errors import TrustError
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.handlers import Handler, MatcherGroup, OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
 
@@ -102,7 +102,7 @@ class Changed(msgspec.Struct, frozen=True):
 State = Trusted | New | Changed
 
 
-def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item, tuple[Any, ...]]:
+def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item, tuple[Json, ...]]:
     """Bind one handler and the files it runs; also give the stamps by which a later change is noticed."""
     fields = {name: getattr(handler, name) for name in handler.__struct_fields__ if name != "source"}
     source = handler.source
@@ -112,7 +112,7 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
     if source.plugin is not None:
         reach = msgspec.structs.replace(reach, plugin_root=source.plugin.root)
     files: tuple[FileCopy, ...] = ()
-    stamps: tuple[Any, ...] = ()
+    stamps: tuple[Json, ...] = ()
     problem = ""
     try:
         paths = named_files(handler, reach)
@@ -131,7 +131,7 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
     return item, stamps
 
 
-def settings_item(settings: Mapping[str, Mapping[str, Any]], source: Source) -> Item | None:
+def settings_item(settings: Mapping[str, Mapping[str, Json]], source: Source) -> Item | None:
     """Bind the settings keys of the project's files; None when they set nothing."""
     told = {path: keys for path, keys in settings.items() if keys}
     if not told:
@@ -206,7 +206,7 @@ class _Admitted:
         self.group = group
         self.handler = handler
         self._reach = reach
-        self._seen: tuple[Item, tuple[Any, ...], int] | None = None
+        self._seen: tuple[Item, tuple[Json, ...], int] | None = None
 
     @property
     def item(self) -> Item:
@@ -216,7 +216,7 @@ class _Admitted:
             self._seen = (*hook_item(self.group, self.handler, self._reach), now)
         return self._seen[0]
 
-    def _may_have_changed(self, item: Item, stamps: tuple[Any, ...], seen_at: int) -> bool:
+    def _may_have_changed(self, item: Item, stamps: tuple[Json, ...], seen_at: int) -> bool:
         # A file that was written just before it was read may change again within the same tick of its clock.
         return bool(item.unbound) or any(
             stamp(path) != old or (old is not None and old[4] > seen_at - _GRAIN) for path, old in stamps

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hookwright.models.types import Message, Response
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.replies import Failed, Failure, Judged, Spent
 
 #: The conversation at the moment of asking, in the neutral form of `hookwright.models.types`.
@@ -52,7 +51,7 @@ def read_answer(text: str, spent: Spent) -> Judged | Failed:
     return Judged(value["ok"], value.get("reason"), bool(value.get("impossible")), spent=spent)
 
 
-def judgement_problems(value: Mapping[str, Any]) -> str | None:
+def judgement_problems(value: Mapping[str, Json]) -> str | None:
     """Say what keeps an object from being `{ok, reason?, impossible?}`."""
     if "ok" not in value:
         return "`ok` is missing"
@@ -65,7 +64,7 @@ def judgement_problems(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_older(value: Mapping[str, Any], text: str, spent: Spent) -> Judged | Failed:
+def _read_older(value: Mapping[str, Json], text: str, spent: Spent) -> Judged | Failed:
     decision = value["decision"]
     if decision not in ("approve", "block"):
         return _unusable(f"has the wrong shape: `decision` must be approve or block, not {decision!r}", text, spent)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 from hookwright.executors._question import (
     Conversation,
@@ -21,6 +20,7 @@ from hookwright.models.types import Block, Model, Request, Response, ToolDefinit
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import AgentHandler
 from hookwright.protocol.job import AGENT_PREFIX, Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Failed, Failure, Judged, NoAnswer, Reply, Spent
 
 __all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ReadResult", "ToolBox", "ToolUse", "transcript_of"]
@@ -97,7 +97,7 @@ class _Work:
         self._box = box
         self._system = system
         self._tools = (*(tool for tool in box.tools if tool.name != ANSWER.name), ANSWER)
-        self._messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
+        self._messages: list[dict[str, Json]] = [{"role": "user", "content": question}]
 
     async def run(self, spent: Spent) -> Reply:
         """Take turns until there is a valid answer, which is the first one that counts."""
@@ -138,7 +138,7 @@ class _Work:
         else:
             self._messages.append({"role": "user", "content": _REMINDER})
 
-    async def _result(self, block: Block, spent: Spent) -> dict[str, Any]:
+    async def _result(self, block: Block, spent: Spent) -> dict[str, Json]:
         result = await self._call(ToolUse(block["id"], block["name"], block["input"], spent.agent_id or ""))
         return {
             "type": "tool_result",

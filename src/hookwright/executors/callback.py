@@ -13,6 +13,7 @@ import msgspec
 from hookwright.protocol.answers import answer_of, to_wire
 from hookwright.protocol.handlers import CallbackHandler, FunctionHandler
 from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Answered, Failed, Failure, Judged, Reply
 from hookwright.protocol.wire import callback_answer, payload
 
@@ -55,7 +56,7 @@ async def run_callback(job: Job) -> Reply:
     return _reply(value, job)
 
 
-def _reply(value: Any, job: Job) -> Reply:
+def _reply(value: Json, job: Job) -> Reply:
     if value is None:
         return Answered({})
     if isinstance(value, Mapping):
@@ -66,7 +67,7 @@ def _reply(value: Any, job: Job) -> Reply:
     return Failed(Failure.ANSWER, f"a callback returns a dict, an answer or None, not {type(value).__name__}")
 
 
-def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext) -> tuple[Any, ...]:
+def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext) -> tuple[Json, ...]:
     count = _shape(function).parameters
     if count == 0:
         return ()
@@ -97,7 +98,7 @@ def _shape(function: Callable[..., Any]) -> _Shape:
     return _Shape(sum(p.kind in kinds and p.default is p.empty for p in parameters), is_async)
 
 
-async def _call(function: Callable[..., Any], arguments: Sequence[Any], signal: Signal) -> Any:
+async def _call(function: Callable[..., Any], arguments: Sequence[Json], signal: Signal) -> Any:
     """Await a coroutine function on the loop; give a plain one a thread, so that its time limit holds.
 
     A thread cannot be ended: a plain function that was given up runs on with its signal set, and nobody listens.
@@ -115,7 +116,7 @@ async def _call(function: Callable[..., Any], arguments: Sequence[Any], signal: 
 class FunctionExecutor:
     """Run predicates over the conversation at the end of a turn (R-161 … R-168)."""
 
-    def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] | None) -> None:
+    def __init__(self, messages: Callable[[], Sequence[Mapping[str, Json]]] | None) -> None:
         self._messages = messages
 
     async def __call__(self, job: Job) -> Reply:

@@ -16,6 +16,7 @@ from hookwright.errors import MissingExtra
 from hookwright.mcp.servers import CallFailed, McpServers, ServerUnavailable
 from hookwright.protocol.handlers import McpToolHandler
 from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply
 from hookwright.protocol.wire import encode
 
@@ -37,7 +38,7 @@ class McpToolExecutor:
         reply = await self._call(handler, arguments)
         return msgspec.structs.replace(reply, notes=notes) if notes else reply
 
-    async def _call(self, handler: McpToolHandler, arguments: dict[str, Any]) -> Exited | Failed:
+    async def _call(self, handler: McpToolHandler, arguments: dict[str, Json]) -> Exited | Failed:
         try:
             result = await self._servers.call(handler.server, handler.tool, arguments)
         except MissingExtra as error:
@@ -54,7 +55,7 @@ class McpToolExecutor:
         return Exited(0, result.text.encode("utf-8", "replace"))
 
 
-def fill_in(template: Mapping[str, Any], payload: bytes) -> tuple[dict[str, Any], tuple[str, ...]]:
+def fill_in(template: Mapping[str, Json], payload: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
     """Replace `${path.to.field}` in every string of an input, and tell which fields are not there.
 
     Law: a field that is text is put in as it is, anything else as JSON, a missing one as nothing; what was put in
@@ -70,7 +71,7 @@ def fill_in(template: Mapping[str, Any], payload: bytes) -> tuple[dict[str, Any]
             return ""
         return value if isinstance(value, str) else encode(value).decode()
 
-    def fill(value: Any) -> Any:
+    def fill(value: Json) -> Any:
         if isinstance(value, str):
             return _PLACEHOLDER.sub(field, value)
         if isinstance(value, Mapping):
@@ -81,7 +82,7 @@ def fill_in(template: Mapping[str, Any], payload: bytes) -> tuple[dict[str, Any]
     return filled, tuple(dict.fromkeys(notes))
 
 
-def _at(value: Any, path: str) -> Any:
+def _at(value: Json, path: str) -> Any:
     for step in path.split("."):
         if isinstance(value, Mapping) and step in value:
             value = value[step]

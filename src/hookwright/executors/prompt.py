@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -12,6 +11,7 @@ from hookwright.models.types import Message, Model, Request
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import PromptHandler
 from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Failed, Judged, Reply, Spent
 
 #: Answers a prompt without a model, or gives None to have the model asked.
@@ -99,7 +99,7 @@ class PromptExecutor:
         )
 
 
-def _readable(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _readable(messages: Sequence[Message]) -> list[dict[str, Json]]:
     """Leave out thinking, which no other model can read, and messages that have nothing else."""
     kept = []
     for message in messages:

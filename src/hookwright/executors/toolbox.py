@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
 from hookwright.executors import _readtools
 from hookwright.models.types import ToolDefinition
+from hookwright.protocol.jsontext import Json
 
 
 class ToolUse(msgspec.Struct, frozen=True):
@@ -18,7 +19,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
     id: str
     name: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Json]
     #: The agent that calls; its id begins with `hook-agent-`, so hooks of the call can tell who it is.
     agent_id: str
 
@@ -43,7 +44,7 @@ class ToolBox(Protocol):
         ...
 
 
-def _schema(required: Sequence[str], **properties: tuple[str, str]) -> dict[str, Any]:
+def _schema(required: Sequence[str], **properties: tuple[str, str]) -> dict[str, Json]:
     return {
         "type": "object",
         "properties": {name: {"type": kind, "description": text} for name, (kind, text) in properties.items()},

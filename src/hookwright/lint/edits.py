@@ -7,11 +7,11 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from hookwright.config.jsonfile import Path
 from hookwright.lint.model import Edit, Executable, Finding, Fix
 from hookwright.lint.subject import Document
+from hookwright.protocol.jsontext import Json
 from hookwright.storage import replace_file
 
 _DECODER = json.JSONDecoder()
@@ -36,7 +36,7 @@ def rename_key(document: Document, path: Path, name: str) -> Fix:
     return (Edit(document.path, spots[0], end, json.dumps(name, ensure_ascii=False)),) if end else ()
 
 
-def nest_handler(document: Document, path: Path, entry: Mapping[str, Any]) -> Fix:
+def nest_handler(document: Document, path: Path, entry: Mapping[str, Json]) -> Fix:
     """Wrap a handler that stands where a group belongs; its own text stays as it is unless it has a matcher."""
     spots = document.offsets(path)
     end = _end(document.text, spots[1]) if spots is not None else 0

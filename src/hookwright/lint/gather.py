@@ -19,6 +19,7 @@ from hookwright.config.settings import declare, merge
 from hookwright.errors import ConfigError
 from hookwright.lint.subject import CheckedHook, CheckOptions, Document, Role, Subject
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _MANIFEST = os.path.join(".claude-plugin", "plugin.json")
@@ -202,7 +203,7 @@ def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
     )
 
 
-def _hooks_at(value: Any, role: Role) -> Path | None:
+def _hooks_at(value: Json, role: Role) -> Path | None:
     """Tell where the hooks object stands; None when the file only names other files."""
     if not isinstance(value, dict):
         return None
@@ -249,7 +250,7 @@ def _hooks(document: Document, options: CheckOptions) -> Iterator[CheckedHook]:
             yield CheckedHook(document, known[0], known[1], group_at, at, entry, options)
 
 
-def raw_handlers(document: Document) -> Iterable[tuple[Path, Path, dict[str, Any]]]:
+def raw_handlers(document: Document) -> Iterable[tuple[Path, Path, dict[str, Json]]]:
     """List the handlers as they are written: (path of the group, path of the handler, entry)."""
     hooks: Any = document.value
     for step in document.at:

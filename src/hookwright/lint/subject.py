@@ -6,7 +6,6 @@ import enum
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 import msgspec
 
@@ -21,6 +20,7 @@ from hookwright.lint.targets import Target
 from hookwright.matching.matchers import Matcher, compile_matcher
 from hookwright.protocol.events import CATALOGUE, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, MatcherGroup
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Plugin, Scope, Source
 
 
@@ -62,7 +62,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.parsed if isinstance(self.parsed, Tree) else None
 
     @property
-    def value(self) -> dict[str, Any]:
+    def value(self) -> dict[str, Json]:
         """Give the top object; empty when there is none."""
         tree = self.tree
         return tree.value if tree is not None and isinstance(tree.value, dict) else {}
@@ -116,7 +116,7 @@ class CheckedHook(msgspec.Struct, frozen=True, eq=False, dict=True):
     handler: Handler
     group_at: Path
     at: Path
-    entry: Mapping[str, Any]
+    entry: Mapping[str, Json]
     options: CheckOptions
 
     @property

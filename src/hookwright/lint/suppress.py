@@ -18,7 +18,6 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -26,6 +25,7 @@ from hookwright.config.jsonfile import Broken, parse_json
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.subject import Subject
+from hookwright.protocol.jsontext import Json
 
 _COMMENT = re.compile(r"(?:#|//)\s*hookwright:\s*ignore\s+((?:HK\d{3}[\s,]*)+)(?:--\s*(.*))?$")
 _FILES = (os.path.join(".claude", "hookwright.json"), os.path.join(".claude-plugin", "hookwright.json"))
@@ -99,7 +99,7 @@ def _file(root: str, path: str) -> Iterator[Suppression]:
             parsed = parse_json(file.read(1 << 20))
     except OSError:
         return
-    value: Any = None if isinstance(parsed, Broken) else parsed.value
+    value: Json = None if isinstance(parsed, Broken) else parsed.value
     entries = value.get("ignore") if isinstance(value, dict) else None
     if isinstance(parsed, Broken) or not isinstance(entries, list):
         yield Suppression("every rule", Position(path), "")

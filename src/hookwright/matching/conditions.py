@@ -18,13 +18,14 @@ an ask or deny rule asks.
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 
 from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Match, NoMatch, Undecided
 from hookwright.matching.paths import PathPattern, Where, absolute, parse_path, spellings
 from hookwright.matching.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell, canonical
+from hookwright.protocol.jsontext import Json
 
 __all__ = [
     "Answer",
@@ -139,7 +140,7 @@ class Parameter(msgspec.Struct, frozen=True):
     name: str
     value: Wildcard
 
-    def matches(self, tool_input: Mapping[str, Any]) -> bool:
+    def matches(self, tool_input: Mapping[str, Json]) -> bool:
         """Tell whether the field is there and fits."""
         value = tool_input.get(self.name)
         if isinstance(value, bool | int | float):
@@ -155,15 +156,15 @@ class Rule(msgspec.Struct, frozen=True):
     specifier: Specifier
     parameter: Parameter | None = None
 
-    def matches_any(self, tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+    def matches_any(self, tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
         """Answer as an `if`."""
         return self.match(tool_name, tool_input, where, Reading.CONDITION)
 
-    def matches_every(self, tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+    def matches_every(self, tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
         """Answer as an allow rule that stands alone; several together are asked by `allowed_by`."""
         return self.match(tool_name, tool_input, where, Reading.ALLOW)
 
-    def match(self, tool_name: str, tool_input: Mapping[str, Any], where: Where, reading: Reading) -> Answer:
+    def match(self, tool_name: str, tool_input: Mapping[str, Json], where: Where, reading: Reading) -> Answer:
         """Answer whether the rule, read in one of four ways, means a call."""
         if not covers(self, tool_name, reading):
             return NO_MATCH
@@ -274,7 +275,7 @@ def _glob_counts(tool: str, reading: Reading) -> bool:
             assert_never(reading)
 
 
-def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, Any], where: Where) -> Answer:
+def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
     """Answer for a list of allow rules: each sub-command of a command may be allowed by another rule of the list."""
     covering = [rule for rule in rules if covers(rule, tool_name, Reading.ALLOW)]
     answers = [rule.match(tool_name, tool_input, where, Reading.ALLOW) for rule in covering]
@@ -289,7 +290,7 @@ def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, A
     return next((answer for answer in answers if isinstance(answer, Undecided)), NO_MATCH)
 
 
-def _command(rule: Rule, pattern: CommandPattern, tool_input: Mapping[str, Any], reading: Reading) -> Answer:
+def _command(rule: Rule, pattern: CommandPattern, tool_input: Mapping[str, Json], reading: Reading) -> Answer:
     command = tool_input.get("command")
     if not isinstance(command, str):
         return Undecided("the call has no command")
@@ -306,7 +307,7 @@ def _command(rule: Rule, pattern: CommandPattern, tool_input: Mapping[str, Any],
 
 
 def _path(
-    pattern: PathPattern, tool_name: str, tool_input: Mapping[str, Any], where: Where, reading: Reading
+    pattern: PathPattern, tool_name: str, tool_input: Mapping[str, Json], where: Where, reading: Reading
 ) -> Answer:
     field = FILE_FIELDS[tool_name]
     path = tool_input.get(field)
@@ -336,7 +337,7 @@ def _host_expression(pattern: str) -> re.Pattern[str]:
     return re.compile(leading + "[^.]*".join(map(re.escape, re.split(r"\*+", rest))))
 
 
-def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Any]) -> Answer:
+def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Json]) -> Answer:
     host = _host(tool_input.get("url"))
     if host is None:
         return Undecided("the call has no url with a plain host name")

@@ -35,6 +35,7 @@ from hookwright.mcp.values import (
     ServerUnavailable,
     StdioServer,
 )
+from hookwright.protocol.jsontext import Json
 
 _TAIL = 2000
 _LINES = 3
@@ -75,7 +76,7 @@ class McpSession:
                 break
         return tuple(found)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], on_elicitation: Elicit | None) -> McpToolResult:
+    async def call(self, tool: str, arguments: Mapping[str, Json], on_elicitation: Elicit | None) -> McpToolResult:
         """Call a tool; what it asks meanwhile goes to `on_elicitation`, or is cancelled where nobody can be asked."""
         client = await asyncio.shield(self._opened)
         if on_elicitation is not None:
@@ -250,7 +251,7 @@ class _Watched:
         return await self._stream.__aexit__(*error)
 
 
-def _tool(server: str, raw: Mapping[str, Any]) -> McpTool:
+def _tool(server: str, raw: Mapping[str, Json]) -> McpTool:
     return McpTool(
         server=server,
         name=raw["name"],

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.mcp.values import HttpServer, ServerConfig, StdioServer
 from hookwright.protocol.diagnostics import Diagnostic
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.sources import Source
 from hookwright.protocol.wire import did_you_mean
 
@@ -60,7 +59,7 @@ def _diagnostic(wrong: _Wrong, source: Source) -> Diagnostic:
     return Diagnostic(wrong.code, f"{wrong.place or 'the file'}: {wrong.message}", place)
 
 
-def _server(entry: Any, place: str, env: Mapping[str, str]) -> ServerConfig:
+def _server(entry: Json, place: str, env: Mapping[str, str]) -> ServerConfig:
     fields = _object(entry, place)
     kind = fields.get("type", "stdio")
     if kind not in _TYPES:
@@ -73,31 +72,31 @@ def _server(entry: Any, place: str, env: Mapping[str, str]) -> ServerConfig:
     )
 
 
-def _object(value: Any, place: str) -> dict[str, Any]:
+def _object(value: Json, place: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise _Wrong("not-an-object", place, "must be an object")
     return value
 
 
-def _text(fields: Mapping[str, Any], key: str, place: str, env: Mapping[str, str]) -> str:
+def _text(fields: Mapping[str, Json], key: str, place: str, env: Mapping[str, str]) -> str:
     if not fields.get(key):
         raise _Wrong("missing-field", f"{place}.{key}", f"is missing; the server cannot be reached without {key}")
     return _expand(fields[key], f"{place}.{key}", env)
 
 
-def _texts(fields: Mapping[str, Any], key: str, place: str, env: Mapping[str, str]) -> tuple[str, ...]:
+def _texts(fields: Mapping[str, Json], key: str, place: str, env: Mapping[str, str]) -> tuple[str, ...]:
     value = fields.get(key, [])
     if not isinstance(value, list):
         raise _Wrong("not-a-list", f"{place}.{key}", "must be a list of strings")
     return tuple(_expand(item, f"{place}.{key}[{number}]", env) for number, item in enumerate(value))
 
 
-def _pairs(fields: Mapping[str, Any], key: str, place: str, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _pairs(fields: Mapping[str, Json], key: str, place: str, env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     value = _object(fields.get(key, {}), f"{place}.{key}")
     return tuple((name, _expand(item, f"{place}.{key}.{name}", env)) for name, item in value.items())
 
 
-def _expand(value: Any, place: str, env: Mapping[str, str]) -> str:
+def _expand(value: Json, place: str, env: Mapping[str, str]) -> str:
     if not isinstance(value, str):
         raise _Wrong("wrong-type", place, "must be a string")
 

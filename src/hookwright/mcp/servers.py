@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,6 +27,7 @@ from hookwright.mcp.values import (
     StdioServer,
     full_name,
 )
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import did_you_mean
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class McpServers:
             return error
 
     async def call(
-        self, server: str, tool: str, arguments: Mapping[str, Any], *, on_elicitation: Elicit | None = None
+        self, server: str, tool: str, arguments: Mapping[str, Json], *, on_elicitation: Elicit | None = None
     ) -> McpToolResult:
         """Call a tool; raises McpError unless the tool itself answered, if only with an error."""
         return await (await self._session(server)).call(tool, arguments, on_elicitation)

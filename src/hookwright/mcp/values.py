@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import McpError
+from hookwright.protocol.jsontext import Json
 
 
 class StdioServer(msgspec.Struct, frozen=True):
@@ -35,10 +36,10 @@ class McpTool(msgspec.Struct, frozen=True, kw_only=True):
     server: str
     name: str
     description: str = ""
-    input_schema: Mapping[str, Any]
-    output_schema: Mapping[str, Any] | None = None
+    input_schema: Mapping[str, Json]
+    output_schema: Mapping[str, Json] | None = None
     #: Hints such as `readOnlyHint`, by their wire names; the server's own word, so never a reason to allow.
-    annotations: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    annotations: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
@@ -59,7 +60,7 @@ class McpToolResult(msgspec.Struct, frozen=True):
     """What a tool answered."""
 
     #: Content blocks as they stood on the wire: text, image, audio, resource, resource_link.
-    content: tuple[Mapping[str, Any], ...] = ()
+    content: tuple[Mapping[str, Json], ...] = ()
     #: `structuredContent`; None where the tool gave none.
     structured: Any = None
     is_error: bool = False
@@ -77,7 +78,7 @@ class ElicitationRequest(msgspec.Struct, frozen=True):
     message: str
     #: `form` or `url`.
     mode: str
-    requested_schema: Mapping[str, Any] | None = None
+    requested_schema: Mapping[str, Json] | None = None
     url: str | None = None
     elicitation_id: str | None = None
 
@@ -86,7 +87,7 @@ class Elicited(msgspec.Struct, frozen=True):
     """The answer: `accept` with its content, `decline`, or `cancel`."""
 
     action: str
-    content: Mapping[str, Any] | None = None
+    content: Mapping[str, Json] | None = None
 
 
 #: Answers an elicitation: hooks first, then a person, as the host sees fit.

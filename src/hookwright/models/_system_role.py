@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any
 
 from hookwright.models.types import Message
+from hookwright.protocol.jsontext import Json
 
 
 class SystemRole(enum.Enum):
@@ -17,7 +17,7 @@ class SystemRole(enum.Enum):
     NOWHERE = "nowhere"
 
 
-def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list[dict[str, Any]]:
+def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list[dict[str, Json]]:
     """Keep system messages where the API takes them and turn the others into reminders.
 
     Law: no text is lost and the order of texts stays; neighbouring system messages become one, joined by a blank
@@ -25,8 +25,8 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
     else at the front of the one after it (behind its tool results, which must come first), else on one of its own.
     """
     turns = _merged(messages)
-    placed: list[dict[str, Any]] = []
-    waiting: list[dict[str, Any]] = []
+    placed: list[dict[str, Json]] = []
+    waiting: list[dict[str, Json]] = []
     for index, turn in enumerate(turns):
         if turn["role"] != "system":
             placed.append(_led_by(waiting, turn) if waiting else turn)
@@ -42,7 +42,7 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
     return placed
 
 
-def blocks(message: Message) -> list[dict[str, Any]]:
+def blocks(message: Message) -> list[dict[str, Json]]:
     """Give a message's content as blocks, whichever way it was written."""
     content = message["content"]
     if isinstance(content, str):
@@ -55,8 +55,8 @@ def plain_text(message: Message) -> str:
     return "\n\n".join(block["text"] for block in blocks(message) if block["type"] == "text")
 
 
-def _merged(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    turns: list[dict[str, Any]] = []
+def _merged(messages: Sequence[Message]) -> list[dict[str, Json]]:
+    turns: list[dict[str, Json]] = []
     for message in messages:
         if message["role"] != "system":
             turns.append({"role": message["role"], "content": message["content"]})
@@ -77,11 +77,11 @@ def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:
     return follows_user and ends_turn
 
 
-def _led_by(reminders: list[dict[str, Any]], turn: Message) -> dict[str, Any]:
+def _led_by(reminders: list[dict[str, Json]], turn: Message) -> dict[str, Json]:
     content = blocks(turn)
     first = next((i for i, block in enumerate(content) if block["type"] != "tool_result"), len(content))
     return {"role": "user", "content": [*content[:first], *reminders, *content[first:]]}
 
 
-def _reminder(turn: Message) -> dict[str, Any]:
+def _reminder(turn: Message) -> dict[str, Json]:
     return {"type": "text", "text": f"<system-reminder>\n{turn['content']}\n</system-reminder>"}

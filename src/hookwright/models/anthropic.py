@@ -14,6 +14,7 @@ from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
 from hookwright.models._system_role import SystemRole, place_system_messages
 from hookwright.models.types import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import canonical_model
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Abilities(msgspec.Struct, frozen=True):
 
     system_role: SystemRole
     #: The body keys that turn thinking off, or as low as the model goes.
-    without_thinking: Mapping[str, Any]
+    without_thinking: Mapping[str, Json]
 
 
 _VERSION = re.compile(r"claude-(?:(?P<line>[a-z]+)-)?(?P<major>\d)(?:[-.](?P<minor>\d{1,2}))?(?![\d])")
@@ -53,10 +54,10 @@ def abilities(name: str) -> Abilities:
     return Abilities(role, _DISABLED if version >= (4, 0) else {})
 
 
-def request_body(request: Request, name: str) -> dict[str, Any]:
+def request_body(request: Request, name: str) -> dict[str, Json]:
     """Lay a request out for the Messages API, without what forces JSON."""
     can = abilities(name)
-    body: dict[str, Any] = {
+    body: dict[str, Json] = {
         "model": name,
         "max_tokens": request.max_tokens,
         "messages": place_system_messages(request.messages, can.system_role),
@@ -72,13 +73,13 @@ def request_body(request: Request, name: str) -> dict[str, Any]:
     return body
 
 
-def with_schema(body: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def with_schema(body: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
     """Have the API hold the answer to a schema."""
     output = {**body.get("output_config", {}), "format": {"type": "json_schema", "schema": dict(schema)}}
     return {**body, "output_config": output}
 
 
-def with_prefill(body: Mapping[str, Any]) -> dict[str, Any]:
+def with_prefill(body: Mapping[str, Json]) -> dict[str, Json]:
     """Begin the answer with `{`, for models without structured output."""
     return {**body, "messages": [*body["messages"], {"role": "assistant", "content": "{"}]}
 
@@ -102,7 +103,7 @@ class AnthropicModel:
         url = env.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
         retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
         # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
-        known: dict[str, Any] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
+        known: dict[str, Json] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
         if retries.isascii() and retries.isdigit():
             known["max_retries"] = int(retries)
 
@@ -154,7 +155,7 @@ class AnthropicModel:
     def _name(self, request: Request) -> str:
         return self.main_model if request.model is None else ALIASES.get(request.model, request.model)
 
-    async def _create(self, body: Mapping[str, Any]) -> Response:
+    async def _create(self, body: Mapping[str, Json]) -> Response:
         client = await self._client.get()
         with _errors():
             return _response(await client.messages.create(**body))

@@ -27,6 +27,7 @@ from hookwright.models.types import (
     Usage,
     error_kind,
 )
+from hookwright.protocol.jsontext import Json
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -44,12 +45,12 @@ _EFFORTS = (
 _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
 
-def request_body(request: Request, name: str) -> dict[str, Any]:
+def request_body(request: Request, name: str) -> dict[str, Json]:
     """Lay a request out for chat completions."""
     messages = [*_system(request.system), *_chat_messages(request.messages)]
     effort = next((effort for pattern, effort in _EFFORTS if pattern.match(name)), None)
     limit = "max_completion_tokens" if re.match(r"gpt-([5-9])|o[1-9]", name) else "max_tokens"
-    body: dict[str, Any] = {"model": name, "messages": messages, limit: request.max_tokens}
+    body: dict[str, Json] = {"model": name, "messages": messages, limit: request.max_tokens}
     if request.tools:
         body["tools"] = [_function(tool) for tool in request.tools]
     # Newer models take tools on this API only without thinking.
@@ -62,25 +63,25 @@ def request_body(request: Request, name: str) -> dict[str, Any]:
     return body
 
 
-def _system(text: str) -> list[dict[str, Any]]:
+def _system(text: str) -> list[dict[str, Json]]:
     return [{"role": "system", "content": text}] if text else []
 
 
-def _function(tool: ToolDefinition) -> dict[str, Any]:
+def _function(tool: ToolDefinition) -> dict[str, Json]:
     spec = {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
     return {"type": "function", "function": spec}
 
 
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _response_format(schema: Mapping[str, Json]) -> dict[str, Json]:
     """Ask for strict adherence where the schema allows it: closed, and every property required."""
     closed = schema.get("additionalProperties") is False
     strict = closed and set(schema.get("properties", {})) == set(schema.get("required", ()))
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema), "strict": strict}}
 
 
-def _chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _chat_messages(messages: Sequence[Message]) -> list[dict[str, Json]]:
     """Turn block messages into chat messages: tool results become messages of their own, thinking is left out."""
-    out: list[dict[str, Any]] = []
+    out: list[dict[str, Json]] = []
     for message in place_system_messages(messages, SystemRole.ANYWHERE):
         if message["role"] == "system":
             out.append(message)
@@ -91,7 +92,7 @@ def _chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return out
 
 
-def _assistant(message: Message) -> dict[str, Any]:
+def _assistant(message: Message) -> dict[str, Json]:
     calls = [
         {
             "id": block["id"],
@@ -107,7 +108,7 @@ def _assistant(message: Message) -> dict[str, Any]:
     )
 
 
-def _user(message: Message) -> list[dict[str, Any]]:
+def _user(message: Message) -> list[dict[str, Json]]:
     content = blocks(message)
     results = [
         {"role": "tool", "tool_call_id": block["tool_use_id"], "content": _result_text(block)}
@@ -128,7 +129,7 @@ def _result_text(block: Block) -> str:
     return f"Error: {text}" if block.get("is_error") else text
 
 
-def _part(block: Block) -> dict[str, Any]:
+def _part(block: Block) -> dict[str, Json]:
     if block["type"] == "text":
         return {"type": "text", "text": block["text"]}
     source = block.get("source", {})
@@ -182,7 +183,7 @@ class OpenAIModel:
         """Close the connections of the running loop."""
         await self._client.close()
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request) -> dict[str, Json]:
         return request_body(request, self.main_model if request.model is None else request.model)
 
 
@@ -260,15 +261,15 @@ def _content(text: str, calls: Sequence[tuple[str, str, str]]) -> tuple[Block, .
     return (*said, *uses)
 
 
-def _input(arguments: str) -> dict[str, Any]:
+def _input(arguments: str) -> dict[str, Json]:
     """Read a call's arguments; what is no JSON object stays visible, so that the tool can refuse it."""
     try:
-        return msgspec.json.decode(arguments or "{}", type=dict[str, Any])
+        return msgspec.json.decode(arguments or "{}", type=dict[str, Json])
     except msgspec.DecodeError:
         return {"unreadable_arguments": arguments}
 
 
-def _usage(usage: Any) -> Usage:
+def _usage(usage: Json) -> Usage:
     if usage is None:
         return Usage()
     details = usage.prompt_tokens_details

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from hookwright.errors import ConfigError, MissingExtra
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.wire import did_you_mean
 
 
@@ -42,7 +42,7 @@ class ScriptedCall(msgspec.Struct, frozen=True):
     """The model calls a tool."""
 
     tool: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Json]
     id: str | None = None
 
 
@@ -124,7 +124,7 @@ def _load_yaml(path: str | Path, text: str) -> Any:
         raise ConfigError(f"{path}: the script is not valid YAML: {error}") from None
 
 
-def parse_script(value: Any, place: str = "script") -> Script:
+def parse_script(value: Json, place: str = "script") -> Script:
     """Read a script from plain values, or raise ConfigError that names the place in it."""
     if isinstance(value, list):
         value = {"turns": value}
@@ -148,11 +148,11 @@ class _ScriptReader:
     def __init__(self, place: str) -> None:
         self.place = place
 
-    def wrong(self, where: str, wanted: str, value: Any) -> ConfigError:
+    def wrong(self, where: str, wanted: str, value: Json) -> ConfigError:
         shown = repr(value)
         return ConfigError(f"{self.place}: {where}: expected {wanted}, got {shown[:80]}")
 
-    def keys(self, value: Any, where: str, known: tuple[str, ...]) -> None:
+    def keys(self, value: Json, where: str, known: tuple[str, ...]) -> None:
         if not isinstance(value, dict):
             raise self.wrong(where or "the script", f"an object with {', '.join(known)}", value)
         for key in value:
@@ -160,29 +160,29 @@ class _ScriptReader:
                 inside = f"{where}." if where else ""
                 raise ConfigError(f"{self.place}: {inside}{key} is not known here{did_you_mean(str(key), known)}")
 
-    def text(self, value: Any, where: str) -> str:
+    def text(self, value: Json, where: str) -> str:
         if not isinstance(value, str):
             raise self.wrong(where, "text", value)
         return value
 
-    def number(self, value: Any, where: str) -> float:
+    def number(self, value: Json, where: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise self.wrong(where, "a number that is not negative", value)
         return float(value)
 
-    def truth(self, value: Mapping[str, Any], key: str, where: str) -> bool:
+    def truth(self, value: Mapping[str, Json], key: str, where: str) -> bool:
         found = value.get(key, False)
         if not isinstance(found, bool):
             raise self.wrong(f"{where}{key}", "true or false", found)
         return found
 
-    def pattern(self, value: Any, where: str) -> re.Pattern[str]:
+    def pattern(self, value: Json, where: str) -> re.Pattern[str]:
         try:
             return re.compile(self.text(value, where))
         except re.error as error:
             raise ConfigError(f"{self.place}: {where}: {value!r} is not a regular expression: {error}") from None
 
-    def route(self, value: Any, where: str, index: int) -> Route:
+    def route(self, value: Json, where: str, index: int) -> Route:
         self.keys(value, where, _ROUTE_KEYS)
         if "match" not in value:
             raise ConfigError(f"{self.place}: {where}: `match` is missing: a regex that tells which requests are meant")
@@ -198,21 +198,21 @@ class _ScriptReader:
             self.truth(value, "repeat", f"{where}."),
         )
 
-    def turns(self, value: Any, where: str) -> tuple[ScriptedTurn, ...]:
+    def turns(self, value: Json, where: str) -> tuple[ScriptedTurn, ...]:
         if not isinstance(value, list):
             raise self.wrong(where, "a list of turns", value)
         return tuple(self.turn(turn, f"{where}[{i}]") for i, turn in enumerate(value))
 
-    def turn(self, value: Any, where: str) -> ScriptedTurn:
+    def turn(self, value: Json, where: str) -> ScriptedTurn:
         if not isinstance(value, list) or not value:
             raise self.wrong(where, "a list of blocks", value)
         said: list[ScriptedText | ScriptedCall] = []
-        options: dict[str, Any] = {}
+        options: dict[str, Json] = {}
         for i, block in enumerate(value):
             self.block(block, f"{where}[{i}]", said, options)
         return ScriptedTurn(tuple(said), **options)
 
-    def block(self, block: Any, where: str, said: list[ScriptedText | ScriptedCall], options: dict[str, Any]) -> None:
+    def block(self, block: Json, where: str, said: list[ScriptedText | ScriptedCall], options: dict[str, Json]) -> None:
         kinds = [key for key in _BLOCK_KEYS if isinstance(block, dict) and key in block]
         if len(kinds) != 1:
             raise self.wrong(where, f"a block with one of {', '.join(_BLOCK_KEYS)}", block)
@@ -232,14 +232,14 @@ class _ScriptReader:
         else:
             options["usage_in"] = int(self.number(value, f"{where}.usage_in"))
 
-    def call(self, block: Mapping[str, Any], where: str) -> ScriptedCall:
+    def call(self, block: Mapping[str, Json], where: str) -> ScriptedCall:
         arguments = block.get("input", {})
         if not isinstance(arguments, dict):
             raise self.wrong(f"{where}.input", "an object", arguments)
         id_ = self.text(block["id"], f"{where}.id") if "id" in block else None
         return ScriptedCall(self.text(block["tool"], f"{where}.tool"), arguments, id_)
 
-    def fault(self, block: Mapping[str, Any], where: str) -> ScriptedError:
+    def fault(self, block: Mapping[str, Json], where: str) -> ScriptedError:
         status = block["error"]
         if isinstance(status, bool) or not isinstance(status, int) or not 400 <= status < 600:
             raise self.wrong(f"{where}.error", "an HTTP status from 400 to 599", status)

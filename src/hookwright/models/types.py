@@ -10,14 +10,15 @@ turns it into what its API takes. Blocks of other types are kept as they came, s
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from hookwright.errors import ModelError
+from hookwright.protocol.jsontext import Json
 
-Block = Mapping[str, Any]
-Message = Mapping[str, Any]
+Block = Mapping[str, Json]
+Message = Mapping[str, Json]
 
 #: Why a call failed, in the words of the StopFailure event.
 ErrorKind = Literal[
@@ -80,7 +81,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
 
     name: str
     description: str
-    input_schema: Mapping[str, Any]
+    input_schema: Mapping[str, Json]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     system: str = ""
     tools: Sequence[ToolDefinition] = ()
     #: The JSON schema that the answer's text must fit; None for free text.
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Json] | None = None
     #: None asks the client's main model.
     model: str | None = None
     max_tokens: int = 8192

@@ -8,12 +8,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hookwright.observers import EventEnded, Notice, RunEnded
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited
 from hookwright.protocol.wire import encode
@@ -87,7 +87,7 @@ class Journal:
                 lines = [skip_record(event, skip) for skip in outcome.skips]
                 self._write(*lines, event_record(event, outcome, seconds))
 
-    def _write(self, *records: dict[str, Any]) -> None:
+    def _write(self, *records: dict[str, Json]) -> None:
         data = b"".join(encode(record) + b"\n" for record in records)
         try:
             descriptor = self._open()
@@ -130,8 +130,8 @@ class Journal:
             os.unlink(os.path.join(folder, name))
 
 
-def _common(kind: str, event: Event) -> dict[str, Any]:
-    record: dict[str, Any] = {"t": round(time.time(), 6), "kind": kind, "event": event.event_name}
+def _common(kind: str, event: Event) -> dict[str, Json]:
+    record: dict[str, Json] = {"t": round(time.time(), 6), "kind": kind, "event": event.event_name}
     tool = getattr(event, "tool_name", None)
     if isinstance(tool, str):
         record["tool"] = tool
@@ -140,7 +140,7 @@ def _common(kind: str, event: Event) -> dict[str, Any]:
     return record
 
 
-def handler_record(handler: Handler) -> dict[str, Any]:
+def handler_record(handler: Handler) -> dict[str, Json]:
     """Describe a handler: its place is its id."""
     source = handler.source
     return {
@@ -152,7 +152,7 @@ def handler_record(handler: Handler) -> dict[str, Any]:
     }
 
 
-def run_record(event: Event, run: Run) -> dict[str, Any]:
+def run_record(event: Event, run: Run) -> dict[str, Json]:
     """Describe one run: outcome, times, sizes and the reason, but never what was printed."""
     record = _common("run", event) | handler_record(run.handler)
     decision, reason = decision_of(run.verdict.decision)
@@ -175,13 +175,13 @@ def run_record(event: Event, run: Run) -> dict[str, Any]:
     return record
 
 
-def skip_record(event: Event, skip: Skip) -> dict[str, Any]:
+def skip_record(event: Event, skip: Skip) -> dict[str, Json]:
     """Describe a handler that was not run."""
     record = _common("skip", event) | handler_record(skip.handler)
     return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": short(skip.detail)}
 
 
-def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Any]:
+def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Json]:
     """Describe what an event came to."""
     decision, _ = decision_of(outcome.decision)
     return _common("event", event) | {

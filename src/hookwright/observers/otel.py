@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookwright.errors import MissingExtra
 from hookwright.observers import EventEnded, Notice
 from hookwright.observers.journal import decision_of, redact
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Run
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Telemetry:
         start = end - int(notice.seconds * _NS)
         outcome = notice.outcome
         decision, _ = decision_of(outcome.decision)
-        attributes: dict[str, Any] = {
+        attributes: dict[str, Json] = {
             "hookwright.event": outcome.event,
             "hookwright.decision": decision or "none",
             "hookwright.blocked": outcome.blocked,
@@ -64,7 +65,7 @@ class Telemetry:
             span.set_status(self._trace.StatusCode.ERROR, run.verdict.ending.value)
 
 
-def _of_run(run: Run) -> dict[str, Any]:
+def _of_run(run: Run) -> dict[str, Json]:
     decision, _ = decision_of(run.verdict.decision)
     codes = [diagnostic.code for diagnostic in run.verdict.diagnostics]
     return {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 
 from hookwright.protocol.events import Event
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Decision, Defer, Deny, EndTurn, NoOpinion
 from hookwright.protocol.wire import camel
 
@@ -19,11 +20,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     context: str | None = None
     system_message: str | None = None
     stop: EndTurn | None = None
-    updated_input: Mapping[str, Any] | None = None
-    updated_output: Any = None
+    updated_input: Mapping[str, Json] | None = None
+    updated_output: Json = None
     suppress_output: bool = False
     #: The event's own further fields, by their Python names.
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
 
 def answer_of(value: object) -> Answer | None:
@@ -37,10 +38,10 @@ def answer_of(value: object) -> Answer | None:
     return None
 
 
-def to_wire(answer: Answer, event: Event) -> dict[str, Any]:
+def to_wire(answer: Answer, event: Event) -> dict[str, Json]:
     """Write an answer as the output object of its event."""
-    out: dict[str, Any] = {}
-    specific: dict[str, Any] = {camel(name): value for name, value in answer.fields.items()}
+    out: dict[str, Json] = {}
+    specific: dict[str, Json] = {camel(name): value for name, value in answer.fields.items()}
     if answer.stop is not None:
         out["continue"] = False
         if answer.stop.reason is not None:
@@ -63,7 +64,7 @@ def to_wire(answer: Answer, event: Event) -> dict[str, Any]:
     return out
 
 
-def _write_decision(decision: Decision, event: Event, out: dict[str, Any], specific: dict[str, Any]) -> None:
+def _write_decision(decision: Decision, event: Event, out: dict[str, Json], specific: dict[str, Json]) -> None:
     output = event.rules.output
     match decision:
         case NoOpinion():

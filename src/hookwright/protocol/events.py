@@ -6,12 +6,13 @@ A field's name is its wire name. The order of the fields is the order in the pay
 from __future__ import annotations
 
 import enum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from hookwright.protocol.handlers import Kind
+from hookwright.protocol.jsontext import Json
 
 
 class Exit2(enum.Enum):
@@ -160,7 +161,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     agent_type: str | UnsetType = UNSET
     effort: dict[str, str] | UnsetType = UNSET
     #: Fields that the catalogue does not know, passed on as they came.
-    extra: dict[str, Any] = msgspec.field(default_factory=dict)
+    extra: dict[str, Json] = msgspec.field(default_factory=dict)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -327,7 +328,7 @@ class PreToolUse(ModeEvent, frozen=True, kw_only=True):
         callback_timeout_blocks=True,
     )
     tool_name: str
-    tool_input: dict[str, Any]
+    tool_input: dict[str, Json]
     tool_use_id: str
     mcp_server: McpServer | UnsetType = UNSET
 
@@ -351,8 +352,8 @@ class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
         on_failure=True,
     )
     tool_name: str
-    tool_input: dict[str, Any]
-    permission_suggestions: list[dict[str, Any]] | UnsetType = UNSET
+    tool_input: dict[str, Json]
+    permission_suggestions: list[dict[str, Json]] | UnsetType = UNSET
     mcp_server: McpServer | UnsetType = UNSET
 
 
@@ -367,7 +368,7 @@ class PermissionDenied(ModeEvent, frozen=True, kw_only=True):
         condition=True,
     )
     tool_name: str
-    tool_input: dict[str, Any]
+    tool_input: dict[str, Json]
     tool_use_id: str
     reason: str
     mcp_server: McpServer | UnsetType = UNSET
@@ -396,8 +397,8 @@ class PostToolUse(ModeEvent, frozen=True, kw_only=True):
         managed_last=True,
     )
     tool_name: str
-    tool_input: dict[str, Any]
-    tool_response: Any
+    tool_input: dict[str, Json]
+    tool_response: Json
     tool_use_id: str
     duration_ms: float | UnsetType = UNSET
     mcp_server: McpServer | UnsetType = UNSET
@@ -419,7 +420,7 @@ class PostToolUseFailure(ModeEvent, frozen=True, kw_only=True):
         on_failure=True,
     )
     tool_name: str
-    tool_input: dict[str, Any]
+    tool_input: dict[str, Json]
     tool_use_id: str
     error: str
     is_interrupt: bool | UnsetType = UNSET
@@ -441,7 +442,7 @@ class PostToolBatch(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.STOP,
         on_failure=True,
     )
-    tool_calls: list[dict[str, Any]]
+    tool_calls: list[dict[str, Json]]
 
 
 class Notification(Event, frozen=True, kw_only=True):
@@ -508,8 +509,8 @@ class SubagentStop(ModeEvent, frozen=True, kw_only=True):
     stop_hook_active: bool
     agent_transcript_path: str | UnsetType = UNSET
     last_assistant_message: str | UnsetType = UNSET
-    background_tasks: list[dict[str, Any]] | UnsetType = UNSET
-    session_crons: list[dict[str, Any]] | UnsetType = UNSET
+    background_tasks: list[dict[str, Json]] | UnsetType = UNSET
+    session_crons: list[dict[str, Json]] | UnsetType = UNSET
 
 
 class TaskCreated(Event, frozen=True, kw_only=True):
@@ -570,8 +571,8 @@ class Stop(ModeEvent, frozen=True, kw_only=True):
     )
     stop_hook_active: bool
     last_assistant_message: str | UnsetType = UNSET
-    background_tasks: list[dict[str, Any]] | UnsetType = UNSET
-    session_crons: list[dict[str, Any]] | UnsetType = UNSET
+    background_tasks: list[dict[str, Json]] | UnsetType = UNSET
+    session_crons: list[dict[str, Json]] | UnsetType = UNSET
 
 
 class StopFailure(Event, frozen=True, kw_only=True):
@@ -803,7 +804,7 @@ class Elicitation(Event, frozen=True, kw_only=True):
     mode: str | UnsetType = UNSET
     url: str | UnsetType = UNSET
     elicitation_id: str | UnsetType = UNSET
-    requested_schema: dict[str, Any] | UnsetType = UNSET
+    requested_schema: dict[str, Json] | UnsetType = UNSET
 
 
 class ElicitationResult(Event, frozen=True, kw_only=True):
@@ -823,7 +824,7 @@ class ElicitationResult(Event, frozen=True, kw_only=True):
     action: str
     mode: str | UnsetType = UNSET
     elicitation_id: str | UnsetType = UNSET
-    content: dict[str, Any] | UnsetType = UNSET
+    content: dict[str, Json] | UnsetType = UNSET
 
 
 class SessionEnd(Event, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
 
 
@@ -114,7 +115,7 @@ class McpToolHandler(Handler, frozen=True, kw_only=True):
 
     server: str
     tool: str
-    input: dict[str, Any] = msgspec.field(default_factory=dict)
+    input: dict[str, Json] = msgspec.field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -148,7 +149,7 @@ class AgentHandler(Handler, frozen=True, kw_only=True):
 
     kind: ClassVar[Kind] = Kind.AGENT
 
-    prompt: str | Callable[[list[dict[str, Any]]], str]
+    prompt: str | Callable[[list[dict[str, Json]]], str]
     model: str | None = None
 
     @property

@@ -8,9 +8,12 @@ import itertools
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
+
+#: Any JSON value. An alias instead of a recursive union: readers check the shape of what they read.
+Json: TypeAlias = Any
 
 #: Deeper nesting is no answer and no event; whatever walks over a value later has room on the stack for this much.
 DEEPEST = 256
@@ -22,7 +25,7 @@ _NO_BRACKET = re.compile(r"[^][{}]+")
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
-def parse_json(text: str) -> tuple[Any, str | None]:
+def parse_json(text: str) -> tuple[Json, str | None]:
     """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises.
 
     A lone surrogate becomes U+FFFD: it could be written nowhere, and an answer must not be lost for that.
@@ -44,7 +47,7 @@ def parse_json(text: str) -> tuple[Any, str | None]:
         return None, str(error)
 
 
-def plain(value: Any, levels: int = DEEPEST) -> Any:
+def plain(value: Json, levels: int = DEEPEST) -> Json:
     """Make a value that can be written: U+FFFD for a lone surrogate, a text for what is nested deeper than so many."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -66,7 +69,7 @@ def _too_deep(text: str) -> bool:
     return next(filter(DEEPEST.__lt__, depths), None) is not None
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 
 
@@ -90,7 +93,7 @@ def repeated_keys(text: str, keys: Collection[str]) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
 
-    def look(pairs: list[tuple[str, Any]]) -> None:
+    def look(pairs: list[tuple[str, Json]]) -> None:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen and key in suspects:

@@ -10,6 +10,7 @@ import msgspec
 
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Judged, NoAnswer, Reply, TimedOut
 
 
@@ -92,12 +93,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     #: Plain stdout that the event gives to the model.
     plain: str | None = None
     system_message: str | None = None
-    updated_input: Mapping[str, Any] | None = None
-    updated_output: Any = None
+    updated_input: Mapping[str, Json] | None = None
+    updated_output: Json = None
     suppress_output: bool = False
     terminal_sequence: str | None = None
     #: The event's own fields by their Python names: watch_paths, session_title, action, retry, …
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: What a non-blocking error says to the user; None when there is nothing to report.
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -185,9 +186,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     context: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     system_messages: tuple[str, ...] = ()
-    updated_input: Mapping[str, Any] | None = None
-    updated_output: Any = None
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    updated_input: Mapping[str, Json] | None = None
+    updated_output: Json = None
+    fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
     runs: tuple[Run, ...] = ()
     skips: tuple[Skip, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

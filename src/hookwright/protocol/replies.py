@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
+
+from hookwright.protocol.jsontext import Json
 
 
 class Exited(msgspec.Struct, frozen=True):
@@ -27,7 +28,7 @@ class Exited(msgspec.Struct, frozen=True):
 class Answered(msgspec.Struct, frozen=True):
     """A handler answered with the output object itself (HTTP body, callback)."""
 
-    output: Mapping[str, Any]
+    output: Mapping[str, Json]
     #: HTTP status, for the record; None where there is none.
     status: int | None = None
     notes: tuple[str, ...] = ()

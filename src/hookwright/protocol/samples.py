@@ -8,6 +8,7 @@ from typing import Any
 
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import decode_event, did_you_mean
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -25,7 +26,7 @@ def new_session_id() -> str:
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
 
 
-def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, Any]:
+def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, Json]:
     """Give an ordinary value to every field that an event must have; a variant is a tool, or a value of the target."""
     fields = copy.deepcopy(_SAMPLES[name])
     if variant is not None:
@@ -38,7 +39,7 @@ def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, 
     return fields
 
 
-def tool_input(tool: str, cwd: str) -> dict[str, Any] | None:
+def tool_input(tool: str, cwd: str) -> dict[str, Json] | None:
     """Give an ordinary input of a tool with absolute paths, or None when the tool is not known."""
     found = _TOOLS.get(tool)
     if found is None:
@@ -51,7 +52,7 @@ def tool_names() -> tuple[str, ...]:
     return tuple(_TOOLS)
 
 
-def _variant(name: str, variant: str, cwd: str) -> dict[str, Any]:
+def _variant(name: str, variant: str, cwd: str) -> dict[str, Json]:
     """Make the fields that differ from the event's plain sample."""
     target = CATALOGUE[name].rules.target
     if target is None:
@@ -63,7 +64,7 @@ def _variant(name: str, variant: str, cwd: str) -> dict[str, Any]:
         known = ", ".join(_TOOLS)
         hint = did_you_mean(variant, _TOOLS)
         raise InvalidEvent(f"there is no sample of the tool `{variant}` (known: {known}, mcp__server__tool){hint}")
-    fields: dict[str, Any] = {"tool_name": variant, "tool_input": given}
+    fields: dict[str, Json] = {"tool_name": variant, "tool_input": given}
     if variant.startswith("mcp__"):
         fields["mcp_server"] = {"name": variant.split("__")[1], "source": "user"}
     if name == "PostToolUse":
@@ -71,11 +72,11 @@ def _variant(name: str, variant: str, cwd: str) -> dict[str, Any]:
     return fields
 
 
-def _absolute(key: str, value: Any, cwd: str) -> Any:
+def _absolute(key: str, value: Json, cwd: str) -> Any:
     return os.path.join(cwd, value) if key in ("file_path", "notebook_path", "path") else value
 
 
-def _response(tool: str, given: dict[str, Any]) -> Any:
+def _response(tool: str, given: dict[str, Json]) -> Any:
     """Make the result of a tool in the shape that hooks read."""
     path = given.get("file_path", "")
     match tool:
@@ -104,7 +105,7 @@ def _response(tool: str, given: dict[str, Any]) -> Any:
 
 
 #: An ordinary input of each tool; paths are relative and made absolute.
-_TOOLS: dict[str, dict[str, Any]] = {
+_TOOLS: dict[str, dict[str, Json]] = {
     "Bash": {"command": "echo hello", "description": "Say hello"},
     "Write": {"file_path": "src/app.py", "content": "print(2)\n"},
     "Edit": {"file_path": "src/app.py", "old_string": "print(1)", "new_string": "print(2)", "replace_all": False},
@@ -119,7 +120,7 @@ _TOOLS: dict[str, dict[str, Any]] = {
     "TaskCreate": {"subject": "Implement login", "description": "Add endpoints"},
     "ExitPlanMode": {"plan": "1. Write a test. 2. Make it pass."},
 }
-_RESPONSES: dict[str, Any] = {
+_RESPONSES: dict[str, Json] = {
     "Bash": {"stdout": "hello", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False},
     "NotebookEdit": {"new_source": "print(2)", "cell_type": "code", "language": "python", "error": ""},
     "Glob": {"filenames": ["src/app.py"], "durationMs": 3, "numFiles": 1, "truncated": False},
@@ -130,7 +131,7 @@ _RESPONSES: dict[str, Any] = {
     "TaskCreate": {"task": {"id": "1", "subject": "Implement login"}},
     "ExitPlanMode": {"plan": "1. Write a test. 2. Make it pass.", "isAgent": False},
 }
-_MODEL_SWITCH: dict[str, Any] = {
+_MODEL_SWITCH: dict[str, Json] = {
     "from_model": "claude-sonnet-5",
     "to_model": "claude-opus-5",
     "requested_model": "opus",
@@ -141,12 +142,12 @@ _MODEL_SWITCH: dict[str, Any] = {
     "estimated_cache_write_usd": 0.0,
     "pricing": "default",
 }
-_TOOL: dict[str, Any] = {
+_TOOL: dict[str, Json] = {
     "tool_name": "Bash",
     "tool_input": _TOOLS["Bash"],
     "tool_use_id": "toolu_sample",
 }
-_SAMPLES: dict[str, dict[str, Any]] = {
+_SAMPLES: dict[str, dict[str, Json]] = {
     "SessionStart": {"source": "startup"},
     "Setup": {"trigger": "init"},
     "InstructionsLoaded": {"file_path": "CLAUDE.md", "memory_type": "Project", "load_reason": "session_start"},

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+import os
 
 import msgspec
+
+from hookwright.text import harmless, short_path
 
 
 class Scope(enum.Enum):
@@ -75,3 +78,11 @@ class Source(msgspec.Struct, frozen=True):
         if self.component is not None and self.component.kind == "skill":
             return "[skill]"
         return "[settings]"
+
+
+def place(source: Source | None) -> str:
+    """Name a source as its user would type it."""
+    if source is None:
+        return ""
+    where = short_path(source.path, os.getcwd(), os.path.expanduser("~")) or source.scope.value
+    return harmless(f"{where}:{source.line} {source.pointer}" if source.line else f"{where} {source.pointer}").strip()

@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
-from hookwright.protocol.jsontext import parse_json, plain, repeated_keys
+from hookwright.protocol.jsontext import Json, parse_json, plain, repeated_keys
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -23,7 +23,7 @@ from hookwright.protocol.jsontext import parse_json, plain, repeated_keys
 COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id", "agent_type", "effort")
 
 
-def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Any, ...]]]:
+def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Json, ...]]]:
     """Name the keys of a payload in their order, and read their values all at once."""
     fields = cls.__struct_fields__
     common = tuple(name for name in COMMON if name in fields)
@@ -34,7 +34,7 @@ def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[
 _LAYOUTS = {name: _layout(cls) for name, cls in CATALOGUE.items()}
 
 
-def payload(event: Event) -> dict[str, Any]:
+def payload(event: Event) -> dict[str, Json]:
     """Lay an event out as hooks read it: common fields, name, own fields, then what the catalogue does not know."""
     keys, values = _LAYOUTS[event.event_name]
     out = {key: value for key, value in zip(keys, values(event), strict=True) if value is not UNSET}
@@ -47,7 +47,7 @@ def encode_event(event: Event) -> bytes:
     return encode(payload(event)) + b"\n"
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Json) -> bytes:
     """Write compact UTF-8 JSON; a lone surrogate becomes U+FFFD and what is nested too deeply a text that says so.
 
     Neither is an error: whoever could make one by the input of a tool could switch off every guard.
@@ -70,9 +70,9 @@ def _one_line(data: bytes) -> bytes:
 _LINE_ENDS = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "\x85\u2028\u2029")
 
 
-def decode_event(data: bytes | str | Mapping[str, Any]) -> Event:
+def decode_event(data: bytes | str | Mapping[str, Json]) -> Event:
     """Read an event from its JSON or from a mapping, or raise InvalidEvent that names the field."""
-    raw: Any = data if isinstance(data, Mapping) else _load_event(data)
+    raw: Json = data if isinstance(data, Mapping) else _load_event(data)
     if not isinstance(raw, Mapping):
         raise InvalidEvent(f"an event is a JSON object, not {_kind(raw)}")
     name = raw.get("hook_event_name")
@@ -114,13 +114,13 @@ def did_you_mean(word: str, known: Any) -> str:
     return f". Did you mean `{folded[near[0]]}`?" if near else ""
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     """Write a value of somebody else, short enough for a message."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 200 else text[:200] + "…"
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Json) -> str:
     """Name the JSON type of a value."""
     if value is None:
         return "null"
@@ -152,7 +152,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     is_async: bool = False
     async_timeout: float | None = None
     #: The fields of `hookSpecificOutput`, by their catalogue names.
-    specific: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    specific: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: Keys that nobody reads, each with what to do about it.
     unknown: tuple[str, ...] = ()
     #: Keys that stand twice in one object, of which the last one counts.
@@ -233,12 +233,12 @@ def _foreign_lines(text: str) -> bool:
     return True
 
 
-def read_answer(value: Any, event: str, rules: EventRules) -> Output | UnusableOutput:
+def read_answer(value: Json, event: str, rules: EventRules) -> Output | UnusableOutput:
     """Validate an output object; one wrong field voids all of it, and the message names every problem."""
     if not isinstance(value, Mapping):
         return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {_kind(value)}")
     problems: list[str] = []
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for key, item in value.items():
         universal = _UNIVERSAL.get(key)
         if universal is not None:
@@ -295,13 +295,13 @@ def _check_specific(specific: Any, event: str, rules: EventRules, problems: list
     return None
 
 
-def _specific(specific: Any, rules: EventRules) -> dict[str, Any]:
+def _specific(specific: Any, rules: EventRules) -> dict[str, Json]:
     if not isinstance(specific, Mapping):
         return {}
     return {field: specific[camel(field)] for field in rules.output if camel(field) in specific}
 
 
-def _unknown_keys(value: Mapping[str, Any], rules: EventRules) -> tuple[str, ...]:
+def _unknown_keys(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ...]:
     inner = {camel(field): field for field in rules.output}
     specific = value.get("hookSpecificOutput")
     outside = [key for key in value if key not in _TOP_LEVEL]
@@ -324,7 +324,7 @@ def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
     return f"`hookSpecificOutput.{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
 
 
-def _problems(path: str, value: Any, shape: Shape) -> list[str]:
+def _problems(path: str, value: Json, shape: Shape) -> list[str]:
     """Say what is wrong with one field, as a compiler would."""
     if shape is Shape.REQUEST_DECISION:
         return _request_decision_problems(path, value)
@@ -341,7 +341,7 @@ def _problems(path: str, value: Any, shape: Shape) -> list[str]:
     return [f"{path}: expected {shape.value}, got {_kind(value)}"]
 
 
-def _fits(value: Any, shape: Shape) -> bool:
+def _fits(value: Json, shape: Shape) -> bool:
     if shape is Shape.STRING:
         return isinstance(value, str)
     if shape is Shape.BOOLEAN:
@@ -355,7 +355,7 @@ def _fits(value: Any, shape: Shape) -> bool:
     return value is not None
 
 
-def _request_decision_problems(path: str, value: Any) -> list[str]:
+def _request_decision_problems(path: str, value: Json) -> list[str]:
     if not isinstance(value, Mapping):
         return [f"{path}: expected an object with `behavior`, got {_kind(value)}"]
     behavior = value.get("behavior")
@@ -379,20 +379,20 @@ class RequestDecision(msgspec.Struct, frozen=True):
     """The decision of a PermissionRequest hook, in Python names."""
 
     allow: bool
-    updated_input: Mapping[str, Any] | None = None
-    updated_permissions: tuple[Mapping[str, Any], ...] = ()
+    updated_input: Mapping[str, Json] | None = None
+    updated_permissions: tuple[Mapping[str, Json], ...] = ()
     message: str | None = None
     interrupt: bool = False
 
 
-def request_decision(value: Mapping[str, Any]) -> RequestDecision:
+def request_decision(value: Mapping[str, Json]) -> RequestDecision:
     """Read a validated `decision` object."""
     if value["behavior"] == "allow":
         return RequestDecision(True, value.get("updatedInput"), tuple(value.get("updatedPermissions", ())))
     return RequestDecision(False, message=value.get("message"), interrupt=value.get("interrupt", False))
 
 
-def callback_answer(value: Mapping[str, Any]) -> dict[str, Any]:
+def callback_answer(value: Mapping[str, Json]) -> dict[str, Json]:
     """Rename the keys that Python cannot spell: `continue_` and `async_` (R-153)."""
     renamed = {"continue_": "continue", "async_": "async"}
     return {renamed.get(key, key): item for key, item in value.items()}

@@ -6,11 +6,11 @@ import enum
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from hookwright.errors import ConfigError
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import did_you_mean
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "hooks")
@@ -34,7 +34,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     #: Event → groups; `{script}` in a command stands for the script.
-    settings: Mapping[str, Sequence[Mapping[str, Any]]]
+    settings: Mapping[str, Sequence[Mapping[str, Json]]]
     scripts: Mapping[TemplateLanguage, str]
     cases: str
     #: Further files of the project that come with it, by their paths.

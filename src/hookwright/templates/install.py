@@ -12,6 +12,7 @@ import msgspec
 from hookwright.agent.permissions.keep import ensure_ignored
 from hookwright.config.locations import Locations
 from hookwright.errors import ConfigError
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope
 from hookwright.storage import locked, replace_file
 from hookwright.templates import Template, TemplateLanguage
@@ -77,7 +78,7 @@ def install(template: Template, language: TemplateLanguage, scope: Scope, where:
     return done
 
 
-def _filled(value: Any, command: str) -> Any:
+def _filled(value: Json, command: str) -> Any:
     if isinstance(value, str):
         return value.replace("{script}", command)
     if isinstance(value, Mapping):

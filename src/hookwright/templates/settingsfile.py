@@ -9,8 +9,9 @@ from typing import Any
 
 from hookwright.config.jsonfile import Broken, Path, Tree, parse_json
 from hookwright.errors import ConfigError
+from hookwright.protocol.jsontext import Json
 
-Group = Mapping[str, Any]
+Group = Mapping[str, Json]
 
 _DECODER = json.JSONDecoder()
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
@@ -31,7 +32,7 @@ def with_hooks(text: str, additions: Mapping[str, Sequence[Group]], deny: Sequen
     return text
 
 
-def _with_item(text: str, path: tuple[str, str], item: Any) -> str:
+def _with_item(text: str, path: tuple[str, str], item: Json) -> str:
     """Put an item at the end of the list at a path; what is missing on the way is made."""
     tree = parse_json(text)
     if isinstance(tree, Broken):
@@ -49,13 +50,13 @@ def _with_item(text: str, path: tuple[str, str], item: Any) -> str:
     return text if there else _inserted(text, tree, path, [item])
 
 
-def _typed(value: Any, kind: type, name: str, words: str) -> Any:
+def _typed(value: Json, kind: type, name: str, words: str) -> Any:
     if not isinstance(value, kind):
         raise ConfigError(f"{name} is not {words}. Correct it first; nothing was changed.")
     return value
 
 
-def _already(known: Sequence[Any], group: Group) -> bool:
+def _already(known: Sequence[Json], group: Group) -> bool:
     there = [
         (entry.get("matcher"), handler)
         for entry in known

@@ -19,12 +19,12 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.processes.exits import ExitCode, ExitWatch, Signalled, Status, Unknown, watch_exit
 from hookwright.processes.spawn import Command, spawn
+from hookwright.protocol.jsontext import Json
 from hookwright.warm.plan import Unusual, WarmPlan
 from hookwright.warm.stdlib import PRELOADED
 
@@ -320,7 +320,7 @@ def _with_order(command: Command, plan: WarmPlan) -> Command:
 
 
 def _facts(text: str) -> Facts:
-    raw: dict[str, Any] = ast.literal_eval(text)
+    raw: dict[str, Json] = ast.literal_eval(text)
     return Facts(
         argv=tuple(raw["argv"]),
         env=raw["env"],

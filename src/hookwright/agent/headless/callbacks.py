@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from hookwright.code_hooks import Hooks
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import CallbackHandler, OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope, Source
 
 #: Sends a request to the program and gives its answer; raises when there is none.
-AskHost = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+AskHost = Callable[[Mapping[str, Json]], Awaitable[Mapping[str, Json]]]
 
 
 class InvalidCallbacks(ValueError):
     """A registration that cannot be read; the message names the place."""
 
 
-def callback_hooks(given: Any, ask: AskHost) -> Hooks:
+def callback_hooks(given: Json, ask: AskHost) -> Hooks:
     """Read `{event: [{matcher, hookCallbackIds, timeout}]}`, the timeout in seconds."""
     hooks = Hooks()
     for event, matchers in _mapping(given, "hooks").items():
@@ -47,20 +47,20 @@ def callback_hooks(given: Any, ask: AskHost) -> Hooks:
     return hooks
 
 
-def _asking(name: str, ask: AskHost) -> Callable[..., Awaitable[Mapping[str, Any]]]:
-    async def callback(given: Mapping[str, Any], tool_use_id: str | None, _context: object) -> Mapping[str, Any]:
+def _asking(name: str, ask: AskHost) -> Callable[..., Awaitable[Mapping[str, Json]]]:
+    async def callback(given: Mapping[str, Json], tool_use_id: str | None, _context: object) -> Mapping[str, Json]:
         return await ask({"subtype": "hook_callback", "callback_id": name, "input": given, "tool_use_id": tool_use_id})
 
     return callback
 
 
-def _mapping(value: Any, at: str) -> Mapping[str, Any]:
+def _mapping(value: Json, at: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
         raise InvalidCallbacks(f"{at}: {value!r} is no object")
     return value
 
 
-def _list(value: Any, at: str) -> list[Any]:
+def _list(value: Json, at: str) -> list[Json]:
     if not isinstance(value, list):
         raise InvalidCallbacks(f"{at}: {value!r} is no list")
     return value

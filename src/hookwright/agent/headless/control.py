@@ -8,7 +8,6 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hookwright.agent.agent import Agent
 from hookwright.agent.headless.callbacks import InvalidCallbacks, callback_hooks
@@ -16,9 +15,9 @@ from hookwright.agent.permissions import InvalidUpdate
 from hookwright.agent.state.inbox import Closed, Inbox, Prompt
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.agent.turn.switching import SwitchRefused
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 
-Write = Callable[[Mapping[str, Any]], None]
+Write = Callable[[Mapping[str, Json]], None]
 GONE = "The host is gone."
 
 
@@ -29,7 +28,7 @@ class Control:
         self._write = write
         self._complain = complain
         self._numbers = itertools.count(1)
-        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._waiting: dict[str, asyncio.Future[Mapping[str, Json]]] = {}
         self._requests: set[asyncio.Task[None]] = set()
         self._agent: Agent | None = None
         self._inbox: Inbox | None = None
@@ -64,7 +63,7 @@ class Control:
             interrupt=answer.get("interrupt") is True,
         )
 
-    async def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _ask(self, request: Mapping[str, Json]) -> Mapping[str, Json]:
         """Ask the host, and tell it when its answer is no longer waited for; raise NoAnswer if it gives none."""
         if self._ended:
             raise HostSilent(GONE)
@@ -114,7 +113,7 @@ class Control:
             if not future.done():
                 future.set_exception(HostSilent(GONE))
 
-    def _dispatch(self, agent: Agent, inbox: Inbox, value: Mapping[str, Any]) -> None:
+    def _dispatch(self, agent: Agent, inbox: Inbox, value: Mapping[str, Json]) -> None:
         match value.get("type"):
             case "user":
                 inbox.put(Prompt(prompt_text(value)))
@@ -127,7 +126,7 @@ class Control:
             case other:
                 self._complain(f"stdin: a line of type {other!r} is left out; send user or control lines.")
 
-    def _answered(self, response: Any) -> None:
+    def _answered(self, response: Json) -> None:
         if not isinstance(response, dict):
             return
         future = self._waiting.get(str(response.get("request_id")))
@@ -138,7 +137,7 @@ class Control:
             else:
                 future.set_exception(HostSilent(str(response.get("error") or "The host answered nothing.")))
 
-    async def _carry_out(self, agent: Agent, value: Mapping[str, Any]) -> None:
+    async def _carry_out(self, agent: Agent, value: Mapping[str, Json]) -> None:
         request, name = value.get("request"), value.get("request_id")
         request = request if isinstance(request, dict) else {}
         try:
@@ -160,7 +159,7 @@ class _Refusal(Exception):
     """A request that is not carried out, and why."""
 
 
-async def carry_out(agent: Agent, request: Mapping[str, Any]) -> dict[str, Any]:
+async def carry_out(agent: Agent, request: Mapping[str, Json]) -> dict[str, Json]:
     """Do what a host asks for."""
     match request.get("subtype"):
         case "initialize":
@@ -188,7 +187,7 @@ async def carry_out(agent: Agent, request: Mapping[str, Any]) -> dict[str, Any]:
             raise _Refusal(f"the control request {other!r} is not known here")
 
 
-def prompt_text(value: Mapping[str, Any]) -> str:
+def prompt_text(value: Mapping[str, Json]) -> str:
     """Read the words of a user line: a text, or the text blocks of its content."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else message

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hookwright.background import Late
 from hookwright.observers import Notice, RunEnded, RunStarted
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Block, Deny, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
@@ -23,7 +23,7 @@ NO_END = frozenset({"PreCompact", "PostCompact"})
 #: Questions to a model are no processes; only that one could not be asked is told.
 _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
 
-Line = Mapping[str, Any]
+Line = Mapping[str, Json]
 
 
 class HookLines:
@@ -58,7 +58,7 @@ class HookLines:
             return
         if job.event.rules.block_drops_context and isinstance(run.verdict.decision, Deny | Block):
             self._closed = {id(job.event)}
-        end: dict[str, Any] = {"outcome": run.label}
+        end: dict[str, Json] = {"outcome": run.label}
         code = _exit_code(run)
         if code is not None:
             end = {"exit_code": code, **end}
@@ -68,7 +68,7 @@ class HookLines:
         return self._all or job.event.event_name in ALWAYS
 
 
-def _head(job: Job) -> dict[str, Any]:
+def _head(job: Job) -> dict[str, Json]:
     return {"hook_id": job.run_id, "hook_name": hook_name(job.event), "hook_event": job.event.event_name}
 
 
@@ -76,7 +76,7 @@ def _is_unsupported(reply: Reply) -> bool:
     return isinstance(reply, Failed) and reply.why is Failure.UNSUPPORTED
 
 
-def _streams(reply: Reply) -> dict[str, Any]:
+def _streams(reply: Reply) -> dict[str, Json]:
     if not isinstance(reply, Exited):
         said = reply.message if isinstance(reply, Failed) else ""
         return {"output": said, "stdout": "", "stderr": said}
@@ -102,7 +102,7 @@ def _exit_code(run: Run) -> int | None:
     return None
 
 
-def _late_end(late: Late) -> dict[str, Any]:
+def _late_end(late: Late) -> dict[str, Json]:
     reply = late.reply
     if isinstance(reply, Exited):
         return {"exit_code": reply.status, "outcome": "success" if reply.status == 0 else "error"}

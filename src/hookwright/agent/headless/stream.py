@@ -27,6 +27,7 @@ from hookwright.agent.state.updates import (
 )
 from hookwright.agent.state.user_notes import NO_VERDICT
 from hookwright.observers import Notice
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.text import say
 from hookwright.visibility import Form
@@ -114,11 +115,11 @@ class StreamOutput:
     def close(self) -> None:
         """There is nothing left to say."""
 
-    def line(self, line: Mapping[str, Any]) -> None:
+    def line(self, line: Mapping[str, Json]) -> None:
         """Write one line of the host's dialogue."""
         print(encode(line).decode(), file=self._file, flush=True)
 
-    def _system(self, fields: Mapping[str, Any]) -> None:
+    def _system(self, fields: Mapping[str, Json]) -> None:
         self.line({"type": "system", **fields, "uuid": new_id(), "session_id": self._session_id})
 
     def _message(self, kind: str, message: Any, parent: str | None, **more: Any) -> None:
@@ -165,7 +166,7 @@ class StreamOutput:
         self._system({**line, "tag": note.tag} if note.tag == NO_VERDICT else line)
 
 
-def _init(update: Opened) -> dict[str, Any]:
+def _init(update: Opened) -> dict[str, Json]:
     return {
         "subtype": "init",
         "cwd": update.cwd,
@@ -180,10 +181,10 @@ def _init(update: Opened) -> dict[str, Any]:
     }
 
 
-def result_line(result: Result) -> dict[str, Any]:
+def result_line(result: Result) -> dict[str, Json]:
     """Write a result as the last line of its prompt."""
     ending = result.ending
-    line: dict[str, Any] = {
+    line: dict[str, Json] = {
         "type": "result",
         "subtype": "error_max_turns" if isinstance(ending, OutOfTurns) else _subtype(result),
         "is_error": result.is_error,

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.agent.tools.tool import Effect, Tool
+from hookwright.protocol.jsontext import Json
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call with its final input, and where it would run."""
 
     tool: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Json]
     effect: Effect
     cwd: str
     #: The file or folder that it reads or changes; empty where it names none.
     path: str = ""
 
     @classmethod
-    def of(cls, tool: Tool, arguments: Mapping[str, Any], cwd: str) -> ToolCall:
+    def of(cls, tool: Tool, arguments: Mapping[str, Json], cwd: str) -> ToolCall:
         """Describe a call of one of our tools; its input is normalised."""
         named = [arguments[name] for name in tool.paths if isinstance(arguments.get(name), str)]
         path = named[0] if named else cwd if tool.paths else ""

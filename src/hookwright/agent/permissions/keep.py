@@ -22,9 +22,10 @@ from hookwright.agent.permissions.updates import (
     Update,
 )
 from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.jsontext import Json
 from hookwright.storage import locked, replace_file
 
-Settings = dict[str, Any]
+Settings = dict[str, Json]
 
 
 class SettingsFiles(msgspec.Struct, frozen=True):

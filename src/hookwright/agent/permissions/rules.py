@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from hookwright.config.settings import PermissionSettings as Declared
 from hookwright.matching.conditions import InvalidRule, Match, Reading, Rule, Undecided, Where, allowed_by, parse_rule
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope, Source
 
 
@@ -64,7 +64,7 @@ class Rules(msgspec.Struct, frozen=True):
         return tuple(listed for listed in self.listed if listed.behavior is behavior)
 
     def guard(
-        self, behavior: Behavior, tool: str, arguments: Mapping[str, Any], where: Where
+        self, behavior: Behavior, tool: str, arguments: Mapping[str, Json], where: Where
     ) -> tuple[ListedRule, str | None] | None:
         """Find a deny or ask rule that means a call; with a reason when it cannot be sure that it does."""
         reading = Reading.DENY if behavior is Behavior.DENY else Reading.ASK
@@ -77,14 +77,14 @@ class Rules(msgspec.Struct, frozen=True):
                 unsure = (listed, answer.reason)
         return unsure
 
-    def allows(self, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+    def allows(self, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
         """Tell whether the allow rules together are sure of a call."""
         rules = self.of(Behavior.ALLOW)
         if isinstance(arguments.get("command"), str):  # several rules may each cover a part of it
             return isinstance(allowed_by([listed.rule for listed in rules], tool, arguments, where), Match)
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
-    def names(self, words: Iterable[str], tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+    def names(self, words: Iterable[str], tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
         """Tell whether an allow rule is sure of a call and has one of these words in it."""
         known = tuple(words)
         rules = [listed for listed in self.of(Behavior.ALLOW) if any(word in listed.rule.text for word in known)]
@@ -113,7 +113,7 @@ def _from(where: Where, listed: ListedRule) -> Where:
     return Where(cwd=where.cwd, home=where.home, anchor=listed.anchor or where.anchor)
 
 
-def _matches(listed: ListedRule, tool: str, arguments: Mapping[str, Any], where: Where) -> bool:
+def _matches(listed: ListedRule, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
     return isinstance(listed.rule.match(tool, arguments, _from(where, listed), Reading.ALLOW), Match)
 
 

@@ -24,6 +24,7 @@ from hookwright.agent.permissions.updates import (
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.config.settings import PermissionSettings as Declared
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Decision
 
 #: Judges a call in auto mode: None when it may be made, else the reason why not. Raises when it cannot say.
@@ -103,7 +104,7 @@ class Permissions:
         """Add a directory to the workspace for this session."""
         self._apply(AddDirectories((path,), Origin.SESSION))
 
-    def update(self, entries: Sequence[Any]) -> None:
+    def update(self, entries: Sequence[Json]) -> None:
         """Carry out `updatedPermissions`; what is wrong with them is in `notices`."""
         updates, notes = read_updates(entries)
         self.notices += notes

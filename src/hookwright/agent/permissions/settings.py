@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookwright.tui.chat.choices import rule_texts
+from hookwright.protocol.jsontext import Json
 
 #: Destination of an update → the scope whose settings it changes.
 _SCOPES = {"localSettings": "local", "projectSettings": "project"}
 
 
-def with_rules(entry: str, updates: Sequence[Mapping[str, Any]]) -> Any:
+def with_rules(entry: str, updates: Sequence[Mapping[str, Json]]) -> Any:
     """Give the settings of a project, as trust binds them, with the rules of some updates added or taken out."""
     settings = json.loads(entry)
     for update in updates:
@@ -29,6 +29,16 @@ def with_rules(entry: str, updates: Sequence[Mapping[str, Any]]) -> Any:
     return settings
 
 
-def same_entry(entry: str, expected: Any) -> bool:
+def same_entry(entry: str, expected: Json) -> bool:
     """Tell whether settings are exactly the expected ones."""
     return bool(json.loads(entry) == expected)
+
+
+def rule_texts(updates: Sequence[Mapping[str, Json]]) -> list[str]:
+    """Write the rules of permission updates as settings files have them."""
+    return [_rule_text(rule) for update in updates for rule in update.get("rules", ())]
+
+
+def _rule_text(rule: Mapping[str, Json]) -> str:
+    content = rule.get("ruleContent")
+    return f"{rule.get('toolName')}({content})" if content is not None else str(rule.get("toolName"))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from hookwright.agent.permissions.call import ToolCall
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
 from hookwright.matching.shell import analyse_bash
+from hookwright.protocol.jsontext import Json
 
-Suggestion = Mapping[str, Any]
+Suggestion = Mapping[str, Json]
 
 #: A longer list would approve more than anybody reads.
 _MOST_RULES = 5

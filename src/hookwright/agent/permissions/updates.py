@@ -12,6 +12,7 @@ from hookwright.agent.permissions.rules import Behavior, ListedRule, Origin, Rul
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import absolute
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.jsontext import Json
 
 DESTINATIONS = (Origin.SESSION, Origin.LOCAL, Origin.PROJECT, Origin.USER)
 
@@ -86,7 +87,7 @@ def read_mode(name: str) -> Mode:
         raise InvalidUpdate(f"{name!r} is no permission mode. Use one of {', '.join(Mode)}.") from None
 
 
-def read_updates(entries: Sequence[Any]) -> tuple[tuple[Update, ...], tuple[Diagnostic, ...]]:
+def read_updates(entries: Sequence[Json]) -> tuple[tuple[Update, ...], tuple[Diagnostic, ...]]:
     """Read `updatedPermissions`; an entry that cannot be read is reported and has no effect."""
     updates: list[Update] = []
     notes: list[Diagnostic] = []
@@ -98,7 +99,7 @@ def read_updates(entries: Sequence[Any]) -> tuple[tuple[Update, ...], tuple[Diag
     return tuple(updates), tuple(notes)
 
 
-def read_update(entry: Any) -> Update:
+def read_update(entry: Json) -> Update:
     """Read one entry, or raise InvalidUpdate."""
     if not isinstance(entry, Mapping):
         raise InvalidUpdate('it is no object. Write {"type": "addRules", …}.')

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -16,7 +15,7 @@ from hookwright.config.parse import parse_hooks
 from hookwright.errors import ConfigError
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.handlers import MatcherGroup
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.sources import Component, Scope, Source
 
 
@@ -162,7 +161,7 @@ def given_agents(text: str) -> dict[str, AgentType]:
     return found
 
 
-def _given_hooks(name: str, fields: Mapping[str, Any]) -> tuple[MatcherGroup, ...]:
+def _given_hooks(name: str, fields: Mapping[str, Json]) -> tuple[MatcherGroup, ...]:
     if "hooks" not in fields:
         return ()
     source = Source(Scope.COMPONENT, "--agents", component=Component("agent", name))
@@ -172,7 +171,7 @@ def _given_hooks(name: str, fields: Mapping[str, Any]) -> tuple[MatcherGroup, ..
     return found.groups
 
 
-def _agent(name: str, fields: Mapping[str, Any], prompt: str, hooks: tuple[MatcherGroup, ...]) -> AgentType:
+def _agent(name: str, fields: Mapping[str, Json], prompt: str, hooks: tuple[MatcherGroup, ...]) -> AgentType:
     model = _text(fields, "model")
     turns = fields.get("maxTurns")
     return AgentType(
@@ -190,14 +189,14 @@ def _agent(name: str, fields: Mapping[str, Any], prompt: str, hooks: tuple[Match
     )
 
 
-def _text(fields: Mapping[str, Any], key: str) -> str | None:
+def _text(fields: Mapping[str, Json], key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) and value else None
 
 
-def _names(value: Any) -> tuple[str, ...] | None:
+def _names(value: Json) -> tuple[str, ...] | None:
     """Read tool names: a list, or one text with commas; `*` means all."""
-    listed: Sequence[Any] = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
+    listed: Sequence[Json] = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
     names = tuple(name.strip() for name in listed if isinstance(name, str) and name.strip())
     return None if not names or "*" in names else names
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from hookwright.agent.transcript import CallContext, Transcript, attachments, model_text
 from hookwright.models.types import Response
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
-Message = dict[str, Any]
+Message = dict[str, Json]
 
 #: The dialogue on whose behalf an event is fired, so that hooks at the end of a turn read the right conversation.
 _current: contextvars.ContextVar[Dialogue | None] = contextvars.ContextVar("hookwright_dialogue", default=None)
@@ -38,7 +39,7 @@ class Dialogue:
         self._on_added = on_added
         self._asked_by: str | None = None
         #: Results of the running turn that are on disk, by tool call.
-        self.kept: dict[str, Mapping[str, Any]] = {}
+        self.kept: dict[str, Mapping[str, Json]] = {}
 
     def speak_for(self) -> None:
         """Say that events fired from here on, in this task, are about this dialogue."""
@@ -51,7 +52,7 @@ class Dialogue:
         self.transcript.user(content, **fields)
         self.messages.append({"role": "user", "content": content})
 
-    def assistant(self, response: Response) -> Mapping[str, Any]:
+    def assistant(self, response: Response) -> Mapping[str, Json]:
         """Add what the model said; return it as the API gave it."""
         message = {
             "id": response.id,
@@ -67,12 +68,12 @@ class Dialogue:
         self.messages.append({"role": "assistant", "content": message["content"]})
         return message
 
-    def keep_result(self, block: Mapping[str, Any], response: Any) -> None:
+    def keep_result(self, block: Mapping[str, Json], response: Json) -> None:
         """Put a tool result on disk; the model gets it with the others of its turn."""
         self.transcript.tool_result(block, response, self._asked_by)
         self.kept[block["tool_use_id"]] = block
 
-    def results(self, blocks: Sequence[Mapping[str, Any]]) -> None:
+    def results(self, blocks: Sequence[Mapping[str, Json]]) -> None:
         """Add the results of one turn, in the order of its calls."""
         self.messages.append({"role": "user", "content": [dict(block) for block in blocks]})
         self.kept.clear()
@@ -98,7 +99,7 @@ class Dialogue:
             if model_text(value) is None:
                 self.transcript.attachment(value)
 
-    def keep_late(self, value: Mapping[str, Any]) -> str | None:
+    def keep_late(self, value: Mapping[str, Json]) -> str | None:
         """Put the late words of a background hook on disk; return what the model is to read."""
         self.transcript.attachment(value)
         text = model_text(value)

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 import msgspec
 
 from hookwright.models.types import Usage
+from hookwright.protocol.jsontext import Json
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -44,7 +45,7 @@ class StopPrevented(msgspec.Struct, frozen=True):
 class Deferred(msgspec.Struct, frozen=True):
     """A hook put a call off until somebody resumes the session."""
 
-    call: Mapping[str, Any]
+    call: Mapping[str, Json]
 
 
 class Interrupted(msgspec.Struct, frozen=True):
@@ -95,8 +96,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     api_duration: float = 0.0
     usage: Usage = Usage()
     #: The conversation so far, as the model reads it.
-    messages: tuple[Mapping[str, Any], ...] = ()
-    denials: tuple[Mapping[str, Any], ...] = ()
+    messages: tuple[Mapping[str, Json], ...] = ()
+    denials: tuple[Mapping[str, Json], ...] = ()
     #: The last text as hooks want it displayed, where they do.
     displayed: str | None = None
 

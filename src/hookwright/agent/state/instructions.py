@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.config.frontmatter import read_frontmatter
 from hookwright.matching.paths import parse_path
+from hookwright.protocol.jsontext import Json
 
 #: How many imports deep an `@path` is followed.
 MAX_DEPTH = 5
@@ -37,9 +37,9 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     trigger: str | None = None
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Json]:
         """Give the fields of the InstructionsLoaded event."""
-        found: dict[str, Any] = {
+        found: dict[str, Json] = {
             "file_path": self.path,
             "memory_type": self.memory_type,
             "load_reason": self.load_reason,

@@ -38,6 +38,7 @@ from hookwright.protocol.events import (
     StopFailure,
     SubagentStop,
 )
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import canonical_model
 from hookwright.protocol.outcome import Outcome
 from hookwright.session import HookSession
@@ -72,11 +73,11 @@ class PermissionQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A call that a person must permit."""
 
     tool_name: str
-    tool_input: Mapping[str, Any]
+    tool_input: Mapping[str, Json]
     tool_use_id: str
     #: Why a person is asked, with the label of the hook or rule that wants it.
     reason: str | None = None
-    suggestions: tuple[Mapping[str, Any], ...] = ()
+    suggestions: tuple[Mapping[str, Json], ...] = ()
     agent_id: str | None = None
 
 
@@ -85,8 +86,8 @@ class Permission(msgspec.Struct, frozen=True, kw_only=True):
 
     allow: bool
     message: str = ""
-    updated_input: Mapping[str, Any] | None = None
-    updated_permissions: tuple[Mapping[str, Any], ...] = ()
+    updated_input: Mapping[str, Json] | None = None
+    updated_permissions: tuple[Mapping[str, Json], ...] = ()
     interrupt: bool = False
 
 
@@ -126,7 +127,7 @@ class Session:
         self.inbox = Inbox()
         #: Files that hooks asked to watch, besides the names in matchers.
         self.watch_paths: tuple[str, ...] = ()
-        self.denials: list[Mapping[str, Any]] = []
+        self.denials: list[Mapping[str, Json]] = []
         #: What hooks left for the model's next request.
         self.later_texts: list[str] = []
         self.listeners: list[Listener] = []
@@ -135,7 +136,7 @@ class Session:
         #: Where each MCP tool comes from.
         self.servers_of_tools: dict[str, McpServer] = {}
         #: Lists who and what works in the background, as Stop hooks read it.
-        self.background_tasks: Callable[[], list[dict[str, Any]]] = list
+        self.background_tasks: Callable[[], list[dict[str, Json]]] = list
         #: Reads agents and skills anew and offers the tools again.
         self.equip: Callable[[], None] = lambda: None
         self._companions: set[asyncio.Task[None]] = set()
@@ -145,7 +146,7 @@ class Session:
 
     def event(self, cls: type[E], by: Identity | None = None, **fields: Any) -> E:
         """Build an event: the common fields, then its own."""
-        common: dict[str, Any] = {
+        common: dict[str, Json] = {
             "session_id": self.id,
             "transcript_path": self.transcript_path,
             "cwd": self.cwd,
@@ -179,7 +180,7 @@ class Session:
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
         """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
-        fields: dict[str, Any] = {} if title is None else {"title": title}
+        fields: dict[str, Json] = {} if title is None else {"title": title}
         self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
 
     @property
@@ -207,7 +208,7 @@ class Session:
 
     # ── permissions ─────────────────────────────────────────────────────────
 
-    def update_permissions(self, entries: Sequence[Mapping[str, Any]]) -> None:
+    def update_permissions(self, entries: Sequence[Mapping[str, Json]]) -> None:
         """Carry out what a hook or a person wants to be allowed from now on."""
         if not entries:
             return
@@ -215,7 +216,7 @@ class Session:
         self.permissions.update(entries)
         self._tell_of_permissions(mode)
 
-    def update_permissions_of_hook(self, entries: Sequence[Mapping[str, Any]]) -> None:
+    def update_permissions_of_hook(self, entries: Sequence[Mapping[str, Json]]) -> None:
         """Carry out what a hook wants to be allowed; in a project whose settings a person trusted, for this session.
 
         Written there, the rule would make the settings others than the trusted ones, and all of them, deny rules

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.agent.state.endings import Result
 from hookwright.background import Late
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.jsontext import Json
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Typed(msgspec.Struct, frozen=True):
 class Said(msgspec.Struct, frozen=True):
     """The model's message is complete; `shown` is its text as hooks want it displayed."""
 
-    message: Mapping[str, Any]
+    message: Mapping[str, Json]
     shown: str
     parent_tool_use_id: str | None = None
 
@@ -44,8 +44,8 @@ class ToolEnded(msgspec.Struct, frozen=True):
     """A tool call has its result."""
 
     name: str
-    block: Mapping[str, Any]
-    response: Any = None
+    block: Mapping[str, Json]
+    response: Json = None
     parent_tool_use_id: str | None = None
 
 

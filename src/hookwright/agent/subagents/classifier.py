@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hookwright.agent.permissions import Classifier, ToolCall
 from hookwright.models.types import ApiError, Model, Request
-from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.wire import encode
 
 UNAVAILABLE = "Classifier unavailable"
@@ -26,7 +25,7 @@ SYSTEM = (
 )
 
 
-def classifier(model: Model, messages: Callable[[], Sequence[Mapping[str, Any]]]) -> Classifier:
+def classifier(model: Model, messages: Callable[[], Sequence[Mapping[str, Json]]]) -> Classifier:
     """Make the classifier of a session; it reads the user's last words and the call, and nothing else."""
 
     async def classify(call: ToolCall) -> str | None:
@@ -57,5 +56,5 @@ def _read(text: str) -> str | None:
     return None if value["allow"] else str(value.get("reason") or "denied by the classifier")
 
 
-def _is_prompt(message: Mapping[str, Any]) -> bool:
+def _is_prompt(message: Mapping[str, Json]) -> bool:
     return message["role"] == "user" and isinstance(message["content"], str)

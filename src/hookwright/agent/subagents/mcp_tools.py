@@ -20,6 +20,7 @@ from hookwright.mcp.servers import McpTool as Offered
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Elicitation as ElicitationEvent
 from hookwright.protocol.events import ElicitationResult, McpServer
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Scope, Source
 from hookwright.protocol.wire import encode
@@ -83,7 +84,7 @@ def _server(offered: Offered, sources: Mapping[str, str]) -> McpServer:
 
 
 def _tool(offered: Offered, servers: McpServers) -> Tool:
-    async def run(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
         actor = caller().actor
         try:
             found = await servers.call(
@@ -94,7 +95,7 @@ def _tool(offered: Offered, servers: McpServers) -> Tool:
         content = [dict(block) for block in found.content]
         if found.is_error:
             return failed(found.text or encode(content).decode())
-        response: Any = content if found.structured is None else encode(found.structured).decode()
+        response: Json = content if found.structured is None else encode(found.structured).decode()
         return ToolResult(response, render(response))
 
     return Tool(
@@ -108,7 +109,7 @@ def _tool(offered: Offered, servers: McpServers) -> Tool:
     )
 
 
-def render(response: Any) -> Text:
+def render(response: Json) -> Text:
     """Show text as it is and blocks as they are; anything else as JSON."""
     if isinstance(response, str):
         return response
@@ -117,7 +118,7 @@ def render(response: Any) -> Text:
     return encode(response).decode()
 
 
-def _as_text(block: Mapping[str, Any]) -> dict[str, Any]:
+def _as_text(block: Mapping[str, Json]) -> dict[str, Json]:
     return {"type": "text", "text": encode(block).decode()}
 
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 
@@ -25,6 +24,7 @@ from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.tasks import task_gate
 from hookwright.protocol.events import SubagentStart
+from hookwright.protocol.jsontext import Json
 
 #: Subagents do not start agents of their own and do not move the session.
 NOT_FOR_SUBAGENTS = frozenset({"Agent", "EnterWorktree", "ExitWorktree"})
@@ -56,7 +56,7 @@ class Crew:
         """Tell whether somebody works beside the main agent."""
         return any(not member.idle for member in self.members.values())
 
-    def running(self) -> list[dict[str, Any]]:
+    def running(self) -> list[dict[str, Json]]:
         """List who works in the background, as Stop hooks read it."""
         return [
             {
@@ -71,7 +71,7 @@ class Crew:
 
     # ── one subagent ────────────────────────────────────────────────────────
 
-    def hire(self, parent: Actor, call_id: str, kind: AgentType, arguments: Mapping[str, Any]) -> Member:
+    def hire(self, parent: Actor, call_id: str, kind: AgentType, arguments: Mapping[str, Json]) -> Member:
         """Set up a subagent with its own conversation, transcript and bench."""
         session = self._session
         identity = Identity(f"a{uuid.uuid4().hex[:16]}", kind.name)
@@ -181,7 +181,7 @@ Join = Callable[[Member, str], ToolResult]
 def agent_tool(crew: Crew, join: Join, kinds: Mapping[str, AgentType]) -> Tool:
     """Make the tool by which the model starts subagents and teammates."""
 
-    async def run(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
         wanted = arguments.get("subagent_type", "general-purpose")
         kind = kinds.get(wanted)
         if kind is None:
@@ -217,7 +217,7 @@ def agent_tool(crew: Crew, join: Join, kinds: Mapping[str, AgentType]) -> Tool:
     )
 
 
-def _text(description: str) -> dict[str, Any]:
+def _text(description: str) -> dict[str, Json]:
     return {"type": "string", "description": description}
 
 
@@ -255,7 +255,7 @@ def _finished(member: Member, ending: TurnEnd) -> ToolResult:
     return ToolResult(response, _render(response))
 
 
-def _render(response: Any) -> str:
+def _render(response: Json) -> str:
     if not isinstance(response, dict) or response.get("status") == "async_launched":
         return (
             f"The agent works in the background as {response.get('agentId')}. You will hear when it is done; its "

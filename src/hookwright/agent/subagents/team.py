@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -18,6 +17,7 @@ from hookwright.agent.tools.board import COMPLETED, IN_PROGRESS, Task
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.tasks import feedback, task_fields
 from hookwright.protocol.events import TaskCompleted, TeammateIdle
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
 LEADER = "team-lead"
@@ -124,7 +124,7 @@ def _completed(task: Task) -> Task:
 def send_message_tool(team: Callable[[], Team], name_of: Callable[[Actor], str]) -> Tool:
     """Make the tool by which members write to each other."""
 
-    async def run(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
         problem = team().send(name_of(caller().actor), arguments["to"], arguments["message"])
         if problem is not None:
             return failed(problem)

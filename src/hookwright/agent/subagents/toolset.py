@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.components import Skill, load_components
@@ -16,6 +15,7 @@ from hookwright.agent.subagents.team import LEADER, Team, send_message_tool
 from hookwright.agent.subagents.worktrees import worktree_tools
 from hookwright.agent.tools import TOOLS, Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.protocol.events import ConfigChange
+from hookwright.protocol.jsontext import Json
 
 
 class Toolset:
@@ -88,7 +88,7 @@ class Toolset:
 def skill_tool(session: Session) -> Tool:
     """Make the tool by which the model calls a skill; the skill's hooks hold from then on."""
 
-    async def run(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
         skill = session.components.skills.get(arguments["skill"])
         if skill is None or not skill.for_model:
             known = ", ".join(name for name, one in session.components.skills.items() if one.for_model)

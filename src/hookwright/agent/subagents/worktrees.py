@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
 
 from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
@@ -14,6 +13,7 @@ from hookwright.errors import HookwrightError
 from hookwright.hookset import HookSet
 from hookwright.processes.process import Command, Exit, ExitCode, run
 from hookwright.protocol.events import Event, WorktreeCreate, WorktreeRemove
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -114,7 +114,7 @@ def worktree_tools() -> tuple[Tool, Tool]:
     """Make EnterWorktree and ExitWorktree, which move the agent that calls them."""
     entered: list[tuple[str, str]] = []
 
-    async def enter(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:
+    async def enter(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:
         actor = caller().actor
         name = arguments.get("name") or f"wt-{len(entered) + 1}"
         try:
@@ -126,7 +126,7 @@ def worktree_tools() -> tuple[Tool, Tool]:
         response = {"worktreePath": path, "name": name}
         return ToolResult(response, f"You work in {path} now.")
 
-    async def leave(arguments: dict[str, Any], bench: ToolContext) -> ToolResult:
+    async def leave(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:
         if not entered:
             return failed("You are not in a worktree.")
         actor, (path, before) = caller().actor, entered[-1]
@@ -141,7 +141,7 @@ def worktree_tools() -> tuple[Tool, Tool]:
         return ToolResult({"worktreePath": path, "cwd": before}, f"You work in {before} again.")
 
     text = {"type": "string"}
-    shared: dict[str, Any] = {"effect": Effect.OTHER, "output": {"type": "object"}, "render": str}
+    shared: dict[str, Json] = {"effect": Effect.OTHER, "output": {"type": "object"}, "render": str}
     return (
         Tool(
             name="EnterWorktree",

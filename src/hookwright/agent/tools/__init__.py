@@ -30,7 +30,6 @@ from hookwright.agent.tools.grep import GREP
 from hookwright.agent.tools.read import READ
 from hookwright.agent.tools.shells import BackgroundShell, ShellEnded, Shells
 from hookwright.agent.tools.tasks import TASK_CREATE, TASK_LIST, TASK_UPDATE
-from hookwright.agent.tools.texts import cut_middle
 from hookwright.agent.tools.tool import (
     Effect,
     Text,
@@ -46,6 +45,7 @@ from hookwright.agent.tools.tool import (
 )
 from hookwright.agent.tools.webfetch import WEB_FETCH
 from hookwright.agent.tools.write import WRITE
+from hookwright.text import cut_middle
 
 #: Every tool that needs nothing but a bench, by name.
 TOOLS: dict[str, Tool] = {

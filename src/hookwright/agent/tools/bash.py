@@ -6,14 +6,14 @@ import os
 import re
 import secrets
 import shlex
-from typing import Any
 
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.shells import exit_code, find_shell
-from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
-from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.processes.process import Captured, CapturedOutput, Command, Expired, NotStarted
+from hookwright.protocol.jsontext import Json
 from hookwright.storage import make_folder
+from hookwright.text import cut_middle
 
 DEFAULT_TIMEOUT = 120_000
 MAX_TIMEOUT = 600_000
@@ -83,12 +83,12 @@ def _follow(moved: str, bench: ToolContext) -> None:
         bench.cwd = directory
 
 
-def _response(output: CapturedOutput, silent: bool) -> dict[str, Any]:
+def _response(output: CapturedOutput, silent: bool) -> dict[str, Json]:
     said = {"stdout": _text(output.stdout), "stderr": _text(output.stderr)}
     return {**_empty(), **said, "noOutputExpected": silent}
 
 
-def _empty() -> dict[str, Any]:
+def _empty() -> dict[str, Json]:
     return {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
 
 
@@ -104,7 +104,7 @@ def _is_silent(command: str) -> bool:
     return bool(steps) and all(step[0] in _SILENT and "|" not in step for step in steps)
 
 
-def _error(code: int, response: dict[str, Any], note: str = "") -> str:
+def _error(code: int, response: dict[str, Json], note: str = "") -> str:
     parts = (f"Exit code {code}", note, response["stdout"], response["stderr"])
     return "\n".join(part for part in parts if part)
 
@@ -114,7 +114,7 @@ def _shown(milliseconds: float) -> str:
     return f"{minutes:.0f}m {seconds:g}s" if minutes else f"{seconds:g}s"
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Show stdout, then stderr, or that there was neither."""
     if response.get("backgroundTaskId"):
         return f"Command running in background with ID: {response['backgroundTaskId']}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any
 
 import msgspec
 
@@ -12,6 +11,7 @@ from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.protocol.jsontext import Json
 
 
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
@@ -72,7 +72,7 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
     return file, msgspec.structs.replace(file, text=file.text.replace(old, new))
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Say what was replaced."""
     if response.get("replaceAll"):
         return f"The file {response['filePath']} has been updated. All occurrences were replaced."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import Any
 
-from hookwright.agent.tools._search import Refused, Walk, glob_regex
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.projects.search import Refused, Walk, glob_regex
+from hookwright.protocol.jsontext import Json
 
 FILES = 100
 
@@ -60,7 +60,7 @@ def _modified(path: str) -> float:
         return 0.0
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Show one path a line."""
     if not response["filenames"]:
         return "No files found"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 import msgspec
 
-from hookwright.agent.tools import _search
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.texts import OUTPUT_LIMIT, cut_middle
-from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.processes.process import Command, Exit, ExitCode, Limits
 from hookwright.processes.process import run as run_process
+from hookwright.projects import search as _search
+from hookwright.protocol.jsontext import Json
+from hookwright.text import cut_middle
 
 CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
 #: Lines or files that are shown if the call names no limit.
@@ -25,7 +25,7 @@ _LIMITS = Limits(stdout=64 * 1024 * 1024)
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """Search in a process of its own, which ends when it takes too long."""
     around = int(arguments.get("-C", 0))
-    request: dict[str, Any] = {
+    request: dict[str, Json] = {
         "pattern": arguments["pattern"],
         "path": arguments.get("path", bench.cwd),
         "glob": arguments.get("glob"),
@@ -50,7 +50,7 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     return ToolResult(response, render(response))
 
 
-def _response(answer: dict[str, Any], mode: str, limit: int) -> dict[str, Any]:
+def _response(answer: dict[str, Json], mode: str, limit: int) -> dict[str, Json]:
     paths = [path for path, _ in answer["files"]]
     lines = [f"{path}:{count}" for path, count in answer["files"]] if mode == COUNT else answer["lines"]
     shown = lines[:limit] if limit else lines
@@ -65,7 +65,7 @@ def _response(answer: dict[str, Any], mode: str, limit: int) -> dict[str, Any]:
     }
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Show the lines, or the files, and whether there are more."""
     if response["mode"] == FILES:
         names = response["filenames"]
@@ -79,11 +79,11 @@ def render(response: Any) -> str:
     return f"{response['content']}{note}"
 
 
-def _number(text: str) -> dict[str, Any]:
+def _number(text: str) -> dict[str, Json]:
     return {"type": "integer", "minimum": 0, "description": text}
 
 
-def _flag(text: str) -> dict[str, Any]:
+def _flag(text: str) -> dict[str, Json]:
     return {"type": "boolean", "description": text}
 
 

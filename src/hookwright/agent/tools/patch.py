@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from typing import Any
+
+from hookwright.protocol.jsontext import Json
 
 _CONTEXT = 3
 #: Above this many pairs of lines the changed middle is shown as one replacement: comparing costs their product.
@@ -15,7 +16,7 @@ _NO_NEWLINE = "\\ No newline at end of file"
 _Change = tuple[str, int, int, int, int]
 
 
-def hunks(old: str, new: str) -> list[dict[str, Any]]:
+def hunks(old: str, new: str) -> list[dict[str, Json]]:
     """List what changed, with three lines around each change; equal texts have no hunks."""
     before, after = _lines(old), _lines(new)
     return [_hunk(group, before, after) for group in _groups(_changes(before, after))]
@@ -53,7 +54,7 @@ def _groups(changes: Sequence[_Change]) -> list[list[_Change]]:
     return groups
 
 
-def _hunk(group: Sequence[_Change], before: Sequence[str], after: Sequence[str]) -> dict[str, Any]:
+def _hunk(group: Sequence[_Change], before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
     start = max(group[0][1] - _CONTEXT, 0)
     end = min(group[-1][2] + _CONTEXT, len(before))
     lines: list[str] = []

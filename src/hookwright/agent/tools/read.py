@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import FileProblem, is_binary, open_regular
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.protocol.jsontext import Json
 
 LINES = 2000
 #: Characters of a line that the model sees.
@@ -80,7 +81,7 @@ def _lines(file: BinaryIO, path: str, first: int, wanted: int) -> _Lines:
     return _Lines(text if last == number else text.removesuffix("\n"), max(last - first + 1, 0), number)
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Show the lines as `cat -n` does."""
     file = response["file"]
     if file["numLines"] == 0 and not file["content"]:

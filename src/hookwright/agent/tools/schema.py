@@ -6,9 +6,10 @@ Known: `type`, `enum`, `required`, `properties`, `additionalProperties: false`, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-Schema = Mapping[str, Any]
+from hookwright.protocol.jsontext import Json
+
+Schema = Mapping[str, Json]
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -21,7 +22,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def problems(schema: Schema, value: Any, name: str = "") -> Iterator[str]:
+def problems(schema: Schema, value: Json, name: str = "") -> Iterator[str]:
     """Say everything that is wrong with a value; nothing when it fits."""
     kinds = schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
@@ -40,7 +41,7 @@ def problems(schema: Schema, value: Any, name: str = "") -> Iterator[str]:
             yield from problems(schema["items"], item, f"{name}[{place}]")
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: Json) -> str:
     """Name the JSON type of a value."""
     for kind in ("boolean", "integer", "number", "string", "array", "object", "null"):
         if _is(kind, value):
@@ -48,7 +49,7 @@ def kind_of(value: Any) -> str:
     return type(value).__name__
 
 
-def _is(kind: str, value: Any) -> bool:
+def _is(kind: str, value: Json) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     if kind == "integer" and isinstance(value, float):
@@ -63,7 +64,7 @@ def _range(schema: Schema, value: float, name: str) -> Iterator[str]:
         yield f"The parameter `{name}` is {value}; it must be more than {schema['exclusiveMinimum']}"
 
 
-def _members(schema: Schema, value: Mapping[str, Any], name: str) -> Iterator[str]:
+def _members(schema: Schema, value: Mapping[str, Json], name: str) -> Iterator[str]:
     known = schema.get("properties", {})
     inside = f"{name}." if name else ""
     for key in schema.get("required", ()):

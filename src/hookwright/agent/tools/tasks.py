@@ -5,13 +5,12 @@ The bench's gate hears of every task that is about to be created or completed; a
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from hookwright.agent.tools.board import COMPLETED, DELETED, IN_PROGRESS, PENDING, Change, Completed, Created, Task
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.protocol.jsontext import Json
 
 #: Input fields of TaskUpdate that set a field of the task.
 _PLAIN = {
@@ -44,7 +43,7 @@ async def update(arguments: Input, bench: ToolContext) -> ToolResult:
     name = arguments["taskId"]
     task = bench.board.get(name)
     if task is None:
-        response: dict[str, Any] = {"success": False, "taskId": name, "updatedFields": [], "error": "Task not found"}
+        response: dict[str, Json] = {"success": False, "taskId": name, "updatedFields": [], "error": "Task not found"}
         return ToolResult(response, render_updated(response))
     plain = {field: arguments[key] for key, field in _PLAIN.items() if key in arguments}
     changed = msgspec.structs.replace(task, **plain)
@@ -69,7 +68,7 @@ async def list_tasks(arguments: Input, bench: ToolContext) -> ToolResult:  # noq
     """List all tasks."""
     rows = []
     for task in bench.board.tasks():
-        row: dict[str, Any] = {"id": task.id, "subject": task.subject, "status": task.status}
+        row: dict[str, Json] = {"id": task.id, "subject": task.subject, "status": task.status}
         if task.owner is not None:
             row["owner"] = task.owner
         rows.append({**row, "blockedBy": list(bench.board.open_blockers(task))})
@@ -81,19 +80,19 @@ async def _refusal(bench: ToolContext, change: Change) -> str | None:
     return None if bench.gate is None else await bench.gate(change)
 
 
-def render_created(response: Any) -> str:
+def render_created(response: Json) -> str:
     """Say which task was created."""
     return f"Task #{response['task']['id']} created successfully: {response['task']['subject']}"
 
 
-def render_updated(response: Any) -> str:
+def render_updated(response: Json) -> str:
     """Say what was changed, or why nothing was."""
     if not response["success"]:
         return str(response.get("error", "Task not updated"))
     return f"Updated task #{response['taskId']} {', '.join(response['updatedFields'])}".rstrip()
 
 
-def render_list(response: Any) -> str:
+def render_list(response: Json) -> str:
     """Show one task a line."""
     lines = []
     for task in response["tasks"]:
@@ -104,11 +103,11 @@ def render_list(response: Any) -> str:
     return "\n".join(lines) or "No tasks found"
 
 
-def _text(description: str) -> dict[str, Any]:
+def _text(description: str) -> dict[str, Json]:
     return {"type": "string", "description": description}
 
 
-def _ids(description: str) -> dict[str, Any]:
+def _ids(description: str) -> dict[str, Json]:
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
 

@@ -11,10 +11,14 @@ import msgspec
 
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.schema import Schema, problems
+from hookwright.protocol.jsontext import Json
 
-Input = dict[str, Any]
+#: Characters of a command's output that hooks and the model get.
+OUTPUT_LIMIT = 30_000
+
+Input = dict[str, Json]
 #: What the model reads: a text, or content blocks.
-Text = str | list[dict[str, Any]]
+Text = str | list[dict[str, Json]]
 
 
 class Effect(enum.Enum):
@@ -30,7 +34,7 @@ class Effect(enum.Enum):
 class ToolResult(msgspec.Struct, frozen=True):
     """What came of a call: for hooks (`response`) and for the model (`text`)."""
 
-    response: Any
+    response: Json
     text: Text
     is_error: bool = False
     #: The user stopped it.
@@ -75,11 +79,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     #: Input fields that are paths.
     paths: tuple[str, ...] = ()
     #: Input fields that are filled in.
-    defaults: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    defaults: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: Offered without being asked for by name.
     by_default: bool = True
 
-    def definition(self) -> dict[str, Any]:
+    def definition(self) -> dict[str, Json]:
         """Describe the tool as a model API wants it."""
         return {"name": self.name, "description": self.description, "input_schema": dict(self.parameters)}
 
@@ -104,7 +108,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
                 out[name] = absolute(out[name], cwd, home)
         return out
 
-    def fits(self, response: Any) -> str | None:
+    def fits(self, response: Json) -> str | None:
         """Say why a rewritten response has not the tool's own shape; None when it has."""
         found = list(problems(self.output, response))
         return f"the output of {self.name} has another shape: {'; '.join(found)}" if found else None

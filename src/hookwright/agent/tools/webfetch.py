@@ -8,15 +8,15 @@ import re
 import time
 from collections.abc import Mapping
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.texts import cut_middle
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.errors import ModelError
+from hookwright.protocol.jsontext import Json
+from hookwright.text import cut_middle
 
 TIMEOUT = 30.0
 MAX_BYTES = 5 * 1024 * 1024
@@ -151,7 +151,7 @@ def text_of_html(html: str) -> str:
     return "\n".join(line for line in lines if line and line != "-")
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Show the text, or the error status above it."""
     result = str(response["result"])
     code = response.get("code", 200)

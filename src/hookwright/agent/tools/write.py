@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any
 
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.protocol.jsontext import Json
 
 
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
@@ -39,7 +39,7 @@ def _write(path: str, content: str) -> ToolResult:
     return ToolResult(response, render(response))
 
 
-def render(response: Any) -> str:
+def render(response: Json) -> str:
     """Say what was written."""
     if response["type"] == "create":
         return f"File created successfully at: {response['filePath']}"

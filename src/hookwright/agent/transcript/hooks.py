@@ -21,10 +21,11 @@ import msgspec
 
 from hookwright.background import Late
 from hookwright.protocol.events import CATALOGUE, Exit2
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Ending, Outcome, Run
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 
-Attachment = dict[str, Any]
+Attachment = dict[str, Json]
 
 #: Events whose blocking error the model reads beside the feedback, unless it is the bare stderr of exit 2.
 _ECHOED = frozenset({"Stop", "SubagentStop"})
@@ -35,7 +36,7 @@ class CallContext(msgspec.Struct, frozen=True):
 
     id: str
     name: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Json]
 
 
 def attachments(outcome: Outcome, about: str, call: CallContext | None = None) -> tuple[Attachment, ...]:
@@ -115,7 +116,7 @@ def late_attachment(late: Late, hook_name: str, about: str) -> Attachment:
     """Lay out what a background hook said after its event was over."""
     reply = late.reply
     exited = reply if isinstance(reply, Exited) else Exited(1)
-    response: dict[str, Any] = {}
+    response: dict[str, Json] = {}
     if late.system_message is not None:
         response["systemMessage"] = late.system_message
     if late.context is not None:
@@ -134,11 +135,11 @@ def late_attachment(late: Late, hook_name: str, about: str) -> Attachment:
     }
 
 
-def stop_summary(outcome: Outcome, about: str) -> dict[str, Any]:
+def stop_summary(outcome: Outcome, about: str) -> dict[str, Json]:
     """Give the fields of the `stop_hook_summary` line that follows the hooks of a stop."""
     infos = [{"command": run.handler.label, "durationMs": round(run.timing.seconds * 1000)} for run in outcome.runs]
     errors = [run.verdict.error for run in outcome.runs if run.verdict.error is not None]
-    fields: dict[str, Any] = {
+    fields: dict[str, Json] = {
         "hookCount": len(outcome.runs),
         "hookInfos": infos,
         "hookErrors": errors,
@@ -150,7 +151,7 @@ def stop_summary(outcome: Outcome, about: str) -> dict[str, Any]:
     return {**fields, "hasOutput": spoke, "toolUseID": about}
 
 
-def model_text(attachment: Mapping[str, Any]) -> str | None:
+def model_text(attachment: Mapping[str, Json]) -> str | None:
     """Say what the model reads of an attachment; None where it reads nothing. Attachments may be anybody's."""
     name, event = attachment.get("hookName"), attachment.get("hookEvent")
     match attachment.get("type"):
@@ -181,7 +182,7 @@ def _blocking_text(name: str, event: str, error: Any) -> str | None:
     return f'{name} hook blocking error from command: "{command}": {reason}' if feedback else None
 
 
-def _late_text(response: Any) -> str | None:
+def _late_text(response: Json) -> str | None:
     if not isinstance(response, dict):
         return None
     specific = response.get("hookSpecificOutput")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.storage import make_folder
 
@@ -30,7 +31,7 @@ class LineFile:
         make_folder(os.path.dirname(path))
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
-    def append(self, value: Mapping[str, Any]) -> None:
+    def append(self, value: Mapping[str, Json]) -> None:
         """Write one line; raise OSError when the disk does not take it."""
         data = encode(value) + b"\n"
         # The lock lets nobody look at the end of the file while a long line is half written; a dead holder loses it.
@@ -55,7 +56,7 @@ class LineFile:
             self._descriptor = -1
 
 
-def read_lines(path: str) -> Iterator[dict[str, Any]]:
+def read_lines(path: str) -> Iterator[dict[str, Json]]:
     """Read the objects of a file in order; a line that is broken, empty or no object is left out."""
     with open(path, "rb") as file:
         for line in _complete_lines(file):
@@ -63,7 +64,7 @@ def read_lines(path: str) -> Iterator[dict[str, Any]]:
                 yield value
 
 
-def read_line(line: bytes) -> dict[str, Any] | None:
+def read_line(line: bytes) -> dict[str, Json] | None:
     """Read one line, or nothing."""
     try:
         value = msgspec.json.decode(line)

@@ -6,15 +6,15 @@ Reading is lenient: lines that are broken, unknown or out of place are left out,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from hookwright.agent.transcript.hooks import model_text
 from hookwright.agent.transcript.lines import read_lines
+from hookwright.protocol.jsontext import Json
 
-Entry = dict[str, Any]
-Message = dict[str, Any]
+Entry = dict[str, Json]
+Message = dict[str, Json]
 
 #: What a model reads in place of a result that never came.
 LOST_RESULT = "The session ended before this tool call finished; it may have been carried out in part."
@@ -25,7 +25,7 @@ class Conversation(msgspec.Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     #: Results that hooks rewrote after they were written, by tool call.
-    rewritten: Mapping[str, Any]
+    rewritten: Mapping[str, Json]
     title: str | None = None
 
     @property
@@ -74,7 +74,7 @@ def load(path: str) -> Conversation:
 def conversation(lines: Iterable[Entry]) -> Conversation:
     """Walk up from the last line of the chain; where a link is lost, go on with the line above it in the file."""
     chain: list[Entry] = []
-    rewritten: dict[str, Any] = {}
+    rewritten: dict[str, Json] = {}
     title = None
     for line in lines:
         if isinstance(line.get("uuid"), str) and not line.get("teamName"):
@@ -104,7 +104,7 @@ def _walk(chain: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(reversed(out))
 
 
-def _replacements(line: Entry) -> dict[str, Any]:
+def _replacements(line: Entry) -> dict[str, Json]:
     changes = line.get("replacements")
     return {
         change["toolUseId"]: change["replacement"]
@@ -137,7 +137,7 @@ def _message(entry: Entry) -> Message | None:
 _NAMED = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
-def _readable(block: Any) -> bool:
+def _readable(block: Json) -> bool:
     if not isinstance(block, dict) or not isinstance(block.get("type"), str):
         return False
     key = _NAMED.get(block["type"])
@@ -159,7 +159,7 @@ def _add(out: list[Message], message: Message) -> None:
     out.append(message)
 
 
-def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _blocks(content: str | list[dict[str, Json]]) -> list[dict[str, Json]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
@@ -169,13 +169,13 @@ def _say(out: list[Message], texts: list[str]) -> None:
         texts.clear()
 
 
-def tool_uses(message: Message) -> list[dict[str, Any]]:
+def tool_uses(message: Message) -> list[dict[str, Json]]:
     """List the tool calls of a message."""
     content = message["content"]
     return [block for block in content if block["type"] == "tool_use"] if isinstance(content, list) else []
 
 
-def pending(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def pending(messages: Sequence[Message]) -> list[dict[str, Json]]:
     """List the tool calls at the end of a conversation that have no result: deferred, or cut off."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place]["role"] == "assistant":
@@ -217,9 +217,9 @@ def _only_thinks(message: Message) -> bool:
     return isinstance(content, list) and all(block["type"] in ("thinking", "redacted_thinking") for block in content)
 
 
-def _belongs(block: dict[str, Any], asked: Sequence[str]) -> bool:
+def _belongs(block: dict[str, Json], asked: Sequence[str]) -> bool:
     return bool(block["type"] != "tool_result" or block["tool_use_id"] in asked)
 
 
-def _lost(tool_use_id: str) -> dict[str, Any]:
+def _lost(tool_use_id: str) -> dict[str, Json]:
     return {"type": "tool_result", "tool_use_id": tool_use_id, "content": LOST_RESULT, "is_error": True}

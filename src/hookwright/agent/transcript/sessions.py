@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
 from hookwright.agent.transcript.lines import read_line
 from hookwright.agent.transcript.paths import InvalidSession, session_path
 from hookwright.agent.transcript.reader import load, title_of
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.storage import make_folder
 
@@ -105,11 +105,11 @@ def _describe(path: str) -> Saved | None:
     return Saved(name, path, facts.st_mtime, cwd, prompt, titles[-1] if titles else None)
 
 
-def _objects(data: bytes) -> list[dict[str, Any]]:
+def _objects(data: bytes) -> list[dict[str, Json]]:
     return [value for line in data.split(b"\n") if (value := read_line(line)) is not None]
 
 
-def _prompt(line: dict[str, Any]) -> str | None:
+def _prompt(line: dict[str, Json]) -> str | None:
     if line.get("type") != "user" or line.get("isMeta") or line.get("isCompactSummary"):
         return None
     content = line["message"].get("content") if isinstance(line.get("message"), dict) else None

@@ -13,6 +13,7 @@ import msgspec
 
 from hookwright.agent.transcript.lines import LineFile
 from hookwright.agent.transcript.paths import checked_id, subagent_path
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 
 
@@ -49,11 +50,11 @@ class Transcript:
         if cwd != self.envelope.cwd:
             self.envelope = msgspec.structs.replace(self.envelope, cwd=cwd, git_branch=git_branch(cwd))
 
-    def user(self, content: str | list[dict[str, Any]], **fields: Any) -> str:
+    def user(self, content: str | list[dict[str, Json]], **fields: Any) -> str:
         """Write what the user said, or what is said in the user's place (`isMeta`, `isCompactSummary`, `promptId`)."""
         return self._chain("user", {"message": {"role": "user", "content": content}, **fields})
 
-    def assistant(self, message: Mapping[str, Any], request_id: str | None = None) -> str:
+    def assistant(self, message: Mapping[str, Json], request_id: str | None = None) -> str:
         """Write a model's message, one line a content block; return the uuid of the last."""
         fields = {} if request_id is None else {"requestId": request_id}
         for block in message["content"]:
@@ -63,14 +64,14 @@ class Transcript:
         assert self.last is not None
         return self.last
 
-    def tool_result(self, block: Mapping[str, Any], response: Any, answers: str | None = None) -> str:
+    def tool_result(self, block: Mapping[str, Json], response: Json, answers: str | None = None) -> str:
         """Write one `tool_result` block with the tool's structured response; `answers` is the assistant line's uuid."""
-        fields: dict[str, Any] = {"message": {"role": "user", "content": [dict(block)]}, "toolUseResult": response}
+        fields: dict[str, Json] = {"message": {"role": "user", "content": [dict(block)]}, "toolUseResult": response}
         if answers is not None:
             fields["sourceToolAssistantUUID"] = answers
         return self._chain("user", fields)
 
-    def replace_result(self, tool_use_id: str, content: str | list[dict[str, Any]]) -> None:
+    def replace_result(self, tool_use_id: str, content: str | list[dict[str, Json]]) -> None:
         """Say that a hook rewrote the result of a call after it was written; readers show the rewritten one."""
         change = {"kind": "tool-result", "toolUseId": tool_use_id, "replacement": content}
         self.side("content-replacement", replacements=[change])
@@ -88,7 +89,7 @@ class Transcript:
             "compact_boundary", "Conversation compacted", logicalParentUuid=above, compactMetadata=metadata
         )
 
-    def attachment(self, value: Mapping[str, Any]) -> str:
+    def attachment(self, value: Mapping[str, Json]) -> str:
         """Write what a hook run left: see `hookwright.agent.transcript.hooks`."""
         return self._chain("attachment", {"attachment": dict(value)})
 
@@ -96,7 +97,7 @@ class Transcript:
         """Write a record that is no link of the chain: `custom-title`, `summary`, `permission-mode`, …"""
         self._file.append({"type": kind, **fields, "sessionId": self.envelope.session_id})
 
-    def subagent(self, agent_id: str, meta: Mapping[str, Any]) -> Transcript:
+    def subagent(self, agent_id: str, meta: Mapping[str, Json]) -> Transcript:
         """Open the transcript of a subagent and write the file that says what it is for."""
         path = subagent_path(self.path, agent_id)
         child = msgspec.structs.replace(self.envelope, agent_id=checked_id(agent_id))
@@ -108,7 +109,7 @@ class Transcript:
         """Give the file back."""
         self._file.close()
 
-    def _chain(self, kind: str, fields: Mapping[str, Any]) -> str:
+    def _chain(self, kind: str, fields: Mapping[str, Json]) -> str:
         around, name = self.envelope, str(uuid.uuid4())
         sidechain = around.agent_id is not None
         self._file.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 from msgspec import UNSET
@@ -14,6 +14,7 @@ from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.agent.tools import Tool
 from hookwright.protocol.events import PermissionDenied, PermissionRequest
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Deny, Outcome
 from hookwright.protocol.sources import Scope
 from hookwright.visibility import Form, Reader, for_reader
@@ -24,7 +25,7 @@ RETRY = "The PermissionDenied hook indicated you may retry this tool call."
 class Consent(msgspec.Struct, frozen=True, kw_only=True):
     """The call may run, with these arguments."""
 
-    arguments: dict[str, Any]
+    arguments: dict[str, Json]
     #: What hooks on the way have to say to the model.
     texts: tuple[str, ...] = ()
 
@@ -44,7 +45,7 @@ class ToolRequest(msgspec.Struct, frozen=True):
 
     tool: Tool
     id: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Json]
 
     def at(self, cwd: str) -> ToolCall:
         """Describe it for the rules."""
@@ -86,7 +87,7 @@ def _denied_by_hook(pre: Outcome) -> RefusedCall:
 
 
 def _rewritten(
-    actor: Actor, wish: ToolRequest, update: Mapping[str, Any] | None, event: str
+    actor: Actor, wish: ToolRequest, update: Mapping[str, Json] | None, event: str
 ) -> ToolRequest | RefusedCall:
     """Check a hook's rewrite of the input as if the model had written it."""
     if update is None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.updates import Said
 from hookwright.models.types import Response
 from hookwright.protocol.events import MessageDisplay
+from hookwright.protocol.jsontext import Json
 
 
-async def display(actor: Actor, response: Response, message: Mapping[str, Any]) -> None:
+async def display(actor: Actor, response: Response, message: Mapping[str, Json]) -> None:
     """Fire MessageDisplay for text of the main agent, then show it; transcript and model keep the original."""
     shown = response.text
     if shown and actor.is_main:

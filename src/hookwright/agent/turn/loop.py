@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from hookwright.agent.state.actor import Actor, Stops
 from hookwright.agent.state.endings import (
@@ -26,6 +25,7 @@ from hookwright.agent.turn.late_hooks import deliver_late
 from hookwright.agent.turn.tool_call import Handled, handle
 from hookwright.models.types import ApiError, Block, Request, Response, TextDelta
 from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop
+from hookwright.protocol.jsontext import Json
 from hookwright.visibility import Form, Reader, for_reader
 
 CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
@@ -121,7 +121,7 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
     return HookStopped(stop.reason) if stop is not None else None
 
 
-def _batched(one: Handled) -> dict[str, Any]:
+def _batched(one: Handled) -> dict[str, Json]:
     call = one.call
     content = one.block["content"] if one.block is not None else ""
     return {
@@ -168,7 +168,7 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
 
 
 def _stop_event(actor: Actor, text: str, stops: Stops) -> Stop | SubagentStop:
-    fields: dict[str, Any] = {
+    fields: dict[str, Json] = {
         "stop_hook_active": stops.active,
         "last_assistant_message": text,
         "background_tasks": actor.session.background_tasks(),

@@ -12,6 +12,7 @@ from hookwright.agent.state.session import Session
 from hookwright.agent.state.session_model import CACHE_LIFE
 from hookwright.agent.state.updates import Opened, Titled
 from hookwright.protocol.events import InstructionsLoaded, SessionStart, Setup
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
 #: Sources at which a hook may give the session its title.
@@ -42,7 +43,7 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     return first if isinstance(first, str) and first else None
 
 
-def resume_fields(actor: Actor) -> dict[str, Any]:
+def resume_fields(actor: Actor) -> dict[str, Json]:
     """Tell SessionStart hooks what going on with a conversation costs."""
     voice = actor.session.voice
     if voice.last_response is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import Any
 
 import msgspec
 
@@ -17,6 +16,7 @@ from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.opening import entitle
 from hookwright.agent.turn.slash_commands import COMMANDS
 from hookwright.protocol.events import UserPromptExpansion, UserPromptSubmit
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
 _COMMAND = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
@@ -102,5 +102,5 @@ def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> TurnRefused:
     return TurnRefused(text)
 
 
-def _title(actor: Actor) -> dict[str, Any]:
+def _title(actor: Actor) -> dict[str, Json]:
     return {} if actor.session.title is None else {"session_title": actor.session.title}

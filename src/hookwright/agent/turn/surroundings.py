@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.instructions import as_text
@@ -14,9 +13,10 @@ from hookwright.agent.tools import Effect, Tool, ToolResult
 from hookwright.agent.turn.opening import take_watch_paths
 from hookwright.agent.turn.watch import INTERVAL, Watch, watched_names
 from hookwright.protocol.events import CwdChanged, FileChanged, InstructionsLoaded
+from hookwright.protocol.jsontext import Json
 
 
-def after_tool(actor: Actor, tool: Tool, arguments: Mapping[str, Any], result: ToolResult) -> list[str]:
+def after_tool(actor: Actor, tool: Tool, arguments: Mapping[str, Json], result: ToolResult) -> list[str]:
     """Notice what a call changed; return what the model should know of it."""
     texts = []
     if actor.bench.cwd != actor.cwd:

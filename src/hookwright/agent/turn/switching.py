@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session_model import resolve
 from hookwright.protocol.events import PostModelSwitch, PreModelSwitch
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ask
 
 
@@ -30,7 +29,7 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
     """Ask PreModelSwitch hooks, switch, tell PostModelSwitch hooks; their context goes with the next request."""
     voice = actor.session.voice
     target = resolve(requested)
-    fields: dict[str, Any] = {
+    fields: dict[str, Json] = {
         "from_model": voice.main_model,
         "to_model": target,
         "requested_model": requested,

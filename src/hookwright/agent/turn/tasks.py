@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from msgspec import UNSET
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.tools import Change, Created, Task
 from hookwright.protocol.events import TaskCompleted, TaskCreated
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.visibility import Form, Reader, for_reader
 
@@ -26,7 +26,7 @@ def task_gate(actor: Actor) -> Callable[[Change], Awaitable[str | None]]:
     return gate
 
 
-def task_fields(task: Task) -> dict[str, Any]:
+def task_fields(task: Task) -> dict[str, Json]:
     """Give the fields of a task event."""
     return {
         "task_id": task.id,

@@ -18,6 +18,7 @@ from hookwright.agent.turn.consent import Consent, RefusedCall, ToolRequest, per
 from hookwright.agent.turn.surroundings import after_tool
 from hookwright.models.types import Block
 from hookwright.protocol.events import PostToolUse, PostToolUseFailure, PreToolUse
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Defer, Deny, EndTurn, Outcome
 
 NOT_RUN = "The tool was not run: a hook stopped the turn before it."
@@ -31,7 +32,7 @@ class Handled(msgspec.Struct, frozen=True, kw_only=True):
     #: The call as the model made it; defaults filled in and paths absolute where its input fits the tool.
     call: Block
     #: The result for the model; None for a call that was put off.
-    block: Mapping[str, Any] | None
+    block: Mapping[str, Json] | None
     #: What hooks have to say to the model, behind the results of the turn.
     texts: tuple[str, ...] = ()
     stop: EndTurn | None = None
@@ -81,7 +82,7 @@ async def _run(actor: Actor, tool: Tool, call: Block, consent: Consent, texts: l
     return Handled(call=call, block=block, texts=tuple(texts), stop=post.stop)
 
 
-async def _carry_out(actor: Actor, tool: Tool, arguments: dict[str, Any], call_id: str) -> ToolResult:
+async def _carry_out(actor: Actor, tool: Tool, arguments: dict[str, Json], call_id: str) -> ToolResult:
     calling.set(Caller(actor, call_id))
     try:
         return await tool.run(arguments, actor.bench)
@@ -94,7 +95,7 @@ async def _carry_out(actor: Actor, tool: Tool, arguments: dict[str, Any], call_i
 # ── events ──────────────────────────────────────────────────────────────────
 
 
-def _event(cls: Any, actor: Actor, tool: Tool, call: Block, arguments: Mapping[str, Any], **fields: Any) -> Any:
+def _event(cls: Any, actor: Actor, tool: Tool, call: Block, arguments: Mapping[str, Json], **fields: Any) -> Any:
     server = actor.session.server_of(tool.name)
     return actor.event(
         cls,
@@ -107,7 +108,7 @@ def _event(cls: Any, actor: Actor, tool: Tool, call: Block, arguments: Mapping[s
 
 
 def _post_event(
-    actor: Actor, tool: Tool, call: Block, arguments: dict[str, Any], result: ToolResult, milliseconds: int
+    actor: Actor, tool: Tool, call: Block, arguments: dict[str, Json], result: ToolResult, milliseconds: int
 ) -> PostToolUse | PostToolUseFailure:
     if not result.is_error:
         response = result.response
@@ -128,7 +129,7 @@ def _error_text(result: ToolResult) -> str:
     return f"{text[:half]}\n... [{len(text) - 2 * half} characters truncated] ...\n{text[-half:]}"
 
 
-def plain(content: Any) -> str:
+def plain(content: Json) -> str:
     """Give the text of a result, whichever way it was written."""
     if isinstance(content, str):
         return content
@@ -142,7 +143,7 @@ def _known(actor: Actor, call: Block) -> Tool | None:
     return actor.tools.get(call["name"])
 
 
-def _block(call: Block, result: ToolResult) -> dict[str, Any]:
+def _block(call: Block, result: ToolResult) -> dict[str, Json]:
     block = {"type": "tool_result", "tool_use_id": call["id"], "content": result.text}
     return {**block, "is_error": True} if result.is_error else block
 
@@ -168,8 +169,8 @@ def _refused(actor: Actor, call: Block, refusal: RefusedCall, texts: tuple[str, 
 
 
 def _rewritten(
-    actor: Actor, tool: Tool, call: Block, post: Outcome, block: dict[str, Any], result: ToolResult
-) -> tuple[dict[str, Any], ToolResult]:
+    actor: Actor, tool: Tool, call: Block, post: Outcome, block: dict[str, Json], result: ToolResult
+) -> tuple[dict[str, Json], ToolResult]:
     """Take up a hook's rewrite of the output, if it has the tool's own shape; else the original stays, reported."""
     if post.updated_output is None:
         return block, result

@@ -7,12 +7,11 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
 from hookwright.cli.options import add_event, add_places, places, read_event
-from hookwright.cli.render import one_line, place, problems
+from hookwright.cli.render import problems
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.executors.command import arguments, base_environment
@@ -20,9 +19,11 @@ from hookwright.hookset import Entry
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import CommandHandler, Handler
 from hookwright.protocol.host import Host
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import Skip, SkipReason
-from hookwright.text import harmless, say
+from hookwright.protocol.sources import place
+from hookwright.text import harmless, one_line, say
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -120,7 +121,7 @@ def _would_run(handler: Handler, host: Host) -> str:
     return shlex.join(arguments(handler, base_environment(host)))
 
 
-def _record(entry: Entry, steps: Sequence[Step], host: Host) -> dict[str, Any]:
+def _record(entry: Entry, steps: Sequence[Step], host: Host) -> dict[str, Json]:
     runs = all(step.passed for step in steps)
     return {
         "handler": entry.handler.label,

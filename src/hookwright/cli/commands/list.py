@@ -6,17 +6,18 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from hookwright.cli.options import add_places, places
-from hookwright.cli.render import diagnostic_line, handler_line, one_line, place, problems
+from hookwright.cli.render import diagnostic_line, handler_line, problems
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.engine import time_limit
 from hookwright.hookset import Entry
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
-from hookwright.text import say
+from hookwright.protocol.sources import place
+from hookwright.text import one_line, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,7 @@ def state(entry: Entry, loaded: Loaded) -> tuple[SkipReason | None, str]:
     return held if held is not None else (None, "")
 
 
-def record(entry: Entry, loaded: Loaded) -> dict[str, Any]:
+def record(entry: Entry, loaded: Loaded) -> dict[str, Json]:
     """Describe one entry as JSON."""
     handler, (reason, detail) = entry.handler, state(entry, loaded)
     return {

@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from hookwright.cli.terminal import Style
 from hookwright.errors import ConfigError
 from hookwright.lint import FAMILIES, RULES, LintRule, Sample
+from hookwright.protocol.jsontext import Json
 from hookwright.text import say
 
 USAGE = 2
@@ -79,7 +79,7 @@ def _sample(title: str, sample: Sample, mark: str, style: Style) -> Iterator[str
         yield from (f"      {line}" for line in lines)
 
 
-def _record(rule: LintRule) -> dict[str, Any]:
+def _record(rule: LintRule) -> dict[str, Json]:
     return {
         "id": rule.id,
         "name": rule.name,

@@ -9,19 +9,19 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, journal_files, journal_folder, read_filter, records
 from hookwright.cli.options import add_places, places
-from hookwright.cli.render import one_line, place
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
 from hookwright.hookset import Entry
 from hookwright.observers.journal import short
-from hookwright.text import say
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.sources import place
+from hookwright.text import one_line, say
 
 _REFUSALS = ("deny", "block")
 
@@ -117,7 +117,7 @@ def _beginning(folder: str) -> float | None:
     return None if record is None else float(record.get("t", 0.0))
 
 
-def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> dict[str, Any]:
+def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> dict[str, Json]:
     return {
         "since": wanted.since,
         "journal_begins": begins,

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import groupby
-from typing import Any
 
 from hookwright.cases.case import Case, CaseResult, decision_word
 from hookwright.cases.read import find_files, read_cases
@@ -26,6 +25,7 @@ from hookwright.cli.servers import add_servers, powers
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
+from hookwright.protocol.jsontext import Json
 from hookwright.text import harmless, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
@@ -168,7 +168,7 @@ def summary(results: Sequence[CaseResult], seconds: float) -> str:
     return f"{counts} in {seconds:.2f} s"
 
 
-def _record(results: Sequence[CaseResult], seconds: float) -> dict[str, Any]:
+def _record(results: Sequence[CaseResult], seconds: float) -> dict[str, Json]:
     failed = sum(not result.passed for result in results)
     return {
         "passed": len(results) - failed,

@@ -12,9 +12,8 @@ from datetime import datetime
 import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
-from hookwright.cli.render import one_line
 from hookwright.cli.terminal import Style
-from hookwright.text import harmless, say
+from hookwright.text import harmless, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")

@@ -6,16 +6,16 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from hookwright.cli.options import add_places, places
-from hookwright.cli.render import one_line, place
 from hookwright.cli.terminal import Style
 from hookwright.config import Changed, Loaded, Review, Reviewed, Trusted, TrustPolicy, accept, review
 from hookwright.errors import TrustError
-from hookwright.text import harmless, say
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.sources import place
+from hookwright.text import harmless, one_line, say
 
 REFUSED = 2
 
@@ -103,7 +103,7 @@ def _coloured(line: str, style: Style) -> str:
     return style.bad(line) if line.startswith("-") else style.dim(line)
 
 
-def _record(found: Review) -> dict[str, Any]:
+def _record(found: Review) -> dict[str, Json]:
     return {
         "project": found.project,
         "pending": len(found.pending),

@@ -7,29 +7,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookwright.lint.model import Sample
+from hookwright.protocol.jsontext import Json
 
 SETTINGS = ".claude/settings.json"
 HOOKS = ".claude/hooks/"
 
-Json = Mapping[str, Any]
+Hooks = Mapping[str, Json]
 
 
-def settings(hooks: Json, **keys: Any) -> str:
+def settings(hooks: Hooks, **keys: Any) -> str:
     """Write a settings file."""
     return json.dumps({**keys, "hooks": hooks}, indent=2, ensure_ascii=False) + "\n"
 
 
-def command(text: str, **fields: Any) -> dict[str, Any]:
+def command(text: str, **fields: Any) -> dict[str, Json]:
     """Make a command handler."""
     return {"type": "command", "command": text, **fields}
 
 
-def group(*handlers: Json, matcher: Any = None) -> dict[str, Any]:
+def group(*handlers: Hooks, matcher: Any = None) -> dict[str, Json]:
     """Make a group."""
     return {**({} if matcher is None else {"matcher": matcher}), "hooks": list(handlers)}
 
 
-def conf(hooks: Json, at: str = "", *, target: str = "", files: Mapping[str, str] | None = None, **keys: Any) -> Sample:
+def conf(
+    hooks: Hooks, at: str = "", *, target: str = "", files: Mapping[str, str] | None = None, **keys: Any
+) -> Sample:
     """Make a sample that is a settings file."""
     return Sample({SETTINGS: settings(hooks, **keys), **(files or {})}, at, target=target)
 

@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from hookwright.config.jsonfile import Broken, parse_json
 from hookwright.lint.edits import replace_value
@@ -20,6 +19,7 @@ from hookwright.lint.tools import FOREIGN, SHELL_TOOLS, STALE, TOOLS, WRITE_TOOL
 from hookwright.matching.conditions import InvalidRule, parse_rule
 from hookwright.matching.matchers import MatchNames, MatchNothing, MatchPattern
 from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.jsontext import Json
 
 _TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RULE_SYNTAX = re.compile(r"\|?([A-Za-z]\w*)\(.*\)\|?")
@@ -221,7 +221,7 @@ def _servers(root: str) -> list[str]:
                 parsed = parse_json(file.read(1 << 20))
         except OSError:
             continue
-        value: Any = {} if isinstance(parsed, Broken) else parsed.value
+        value: Json = {} if isinstance(parsed, Broken) else parsed.value
         servers = value.get("mcpServers") if isinstance(value, dict) else None
         names += list(servers) if isinstance(servers, dict) else []
     return names

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from hookwright.lint.found import finding
 from hookwright.lint.guards import (
@@ -22,6 +21,7 @@ from hookwright.lint.subject import CheckedHook, Document, Subject
 from hookwright.matching.conditions import InvalidRule, Reading, Where, covers, parse_rule
 from hookwright.matching.matchers import NO_MATCH
 from hookwright.protocol.handlers import HttpHandler, OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope
 
 #: How programs of Linux, macOS and Windows begin.
@@ -172,7 +172,7 @@ def _secrets(document: Document) -> Iterator[Finding]:
             yield finding("HK802", document.place(path), what, write)
 
 
-def _strings(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _strings(value: Json, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

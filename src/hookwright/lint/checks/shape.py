@@ -19,6 +19,7 @@ from hookwright.lint.targets import EVENT_SINCE, EVENTS_TOLERATED, dotted
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import SETTINGS_SCOPES, Scope, Source
 
 _WHOLE_FILE = ("PreToolUse", "PermissionRequest")
@@ -130,7 +131,7 @@ def _way_out(rule: str) -> str:
 
 def _fix(document: Document, rule: str, path: Path) -> Fix:
     """Make the change that leaves no doubt."""
-    value: Any = document.value
+    value: Json = document.value
     for step in path:
         try:
             value = value[step]

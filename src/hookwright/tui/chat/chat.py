@@ -23,6 +23,7 @@ from hookwright.models.types import Model
 from hookwright.observers import Notice
 from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.tui.chat.plan import ChatPlan
 from hookwright.tui.feed.activity import Activity
 from hookwright.tui.feed.entries import head_counts
@@ -265,7 +266,7 @@ class Chat:
         self.keep_permissions(answer.updated_permissions)
         return msgspec.structs.replace(answer, updated_permissions=())
 
-    def keep_permissions(self, updates: Sequence[Mapping[str, Any]]) -> None:
+    def keep_permissions(self, updates: Sequence[Mapping[str, Json]]) -> None:
         """Carry out a person's wishes; what they write to trusted settings is trusted, and nothing else is."""
         assert self.agent is not None
         session = self.agent.session

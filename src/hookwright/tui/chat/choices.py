@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
+from hookwright.agent.permissions.settings import rule_texts
 from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ask
 from hookwright.tui.feed.items import CallItem
 from hookwright.tui.feed.words import flat
@@ -21,7 +22,7 @@ class Once(msgspec.Struct, frozen=True):
 class Always(msgspec.Struct, frozen=True):
     """Allow this call and what these updates cover, for the session."""
 
-    updates: tuple[Mapping[str, Any], ...]
+    updates: tuple[Mapping[str, Json], ...]
 
 
 class ByRule(msgspec.Struct, frozen=True):
@@ -83,27 +84,17 @@ def proposed_rule(question: PermissionQuestion, cwd: str) -> str:
     return f"{question.tool_name}({where.removesuffix('/.')}/**)"
 
 
-def rule_texts(suggestions: tuple[Mapping[str, Any], ...]) -> list[str]:
-    """Write the rules of suggestions as settings files have them."""
-    return [_rule(rule) for one in suggestions for rule in one.get("rules", ())]
-
-
-def covered(update: Mapping[str, Any]) -> str:
+def covered(update: Mapping[str, Json]) -> str:
     """Say in words what an update allows."""
     match update.get("type"):
         case "addRules":
-            return ", ".join(flat(_rule(rule)) for rule in update.get("rules", ()))
+            return ", ".join(flat(text) for text in rule_texts((update,)))
         case "setMode":
             return "edits without asking" if update.get("mode") == "acceptEdits" else f"mode {update.get('mode')}"
         case "addDirectories":
             return "work in " + ", ".join(flat(path) for path in update.get("directories", ()))
         case other:
             return str(other)
-
-
-def _rule(rule: Mapping[str, Any]) -> str:
-    content = rule.get("ruleContent")
-    return f"{rule.get('toolName')}({content})" if content is not None else str(rule.get("toolName"))
 
 
 def reply(choice: Choice, words: str = "") -> Permission:
@@ -121,7 +112,7 @@ def reply(choice: Choice, words: str = "") -> Permission:
             return Permission(allow=False, message=words.strip())
 
 
-def rule_update(text: str) -> dict[str, Any]:
+def rule_update(text: str) -> dict[str, Json]:
     """Make the update that writes an allow rule to the person's own settings of the project."""
     return {"type": "addRules", "rules": [split_rule(text)], "behavior": "allow", "destination": "localSettings"}
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hookwright.mcp.values import ElicitationRequest
+from hookwright.protocol.jsontext import Json
 from hookwright.tui.feed.words import Line, flat
 
 
@@ -30,7 +31,7 @@ class FormField(msgspec.Struct, frozen=True, kw_only=True):
     kind: FieldKind = FieldKind.TEXT
     required: bool = False
     choices: tuple[str, ...] = ()
-    default: Any = None
+    default: Json = None
 
     @property
     def hint(self) -> str:
@@ -48,7 +49,7 @@ class Unfit(ValueError):
 _KINDS = {"integer": FieldKind.INTEGER, "number": FieldKind.NUMBER, "boolean": FieldKind.YES_NO}
 
 
-def fields(schema: Mapping[str, Any] | None) -> list[FormField]:
+def fields(schema: Mapping[str, Json] | None) -> list[FormField]:
     """List the fields of a schema: flat, as the protocol wants them."""
     properties = (schema or {}).get("properties")
     required = (schema or {}).get("required")

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from hookwright._version import __version__
 from hookwright.agent.state.options import ResumeSession
@@ -17,6 +16,7 @@ from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice
+from hookwright.protocol.jsontext import Json
 from hookwright.text import harmless, say
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.choices import asked_by_hook, offers, reply
@@ -195,7 +195,7 @@ class LineFace:
             self._print(iter([(("", f"{flat(asked.server)} asks:"),), *asked_lines(asked)]))
             if (await self._answer("Answer it? y or n: ")).strip().lower() not in ("y", "yes"):
                 return Elicited("decline")
-            given: dict[str, Any] = {}
+            given: dict[str, Json] = {}
             for field in fields(asked.requested_schema):
                 try:
                     value = value_of(field, await self._answer(f"{field.title} ({field.hint}): "))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from hookwright.cli.render import place
 from hookwright.config import Changed, Review, Reviewed
+from hookwright.protocol.sources import place
 from hookwright.tui.feed.diffs import coloured
 from hookwright.tui.feed.words import Line, flat, home_relative, plural, script_of
 

@@ -6,8 +6,8 @@ import difflib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from hookwright.protocol.jsontext import Json
 from hookwright.text import harmless
 from hookwright.tui.feed.words import Line
 
@@ -31,7 +31,7 @@ def coloured(lines: Iterable[str]) -> Iterator[Line]:
             yield (("dim", text),)
 
 
-def input_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Line]:
+def input_diff(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[Line]:
     """Compare an input with what a hook made of it, key by key."""
     for key in dict.fromkeys((*before, *after)):
         old, new = _lines(before.get(key)), _lines(after.get(key))
@@ -42,12 +42,12 @@ def input_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[
         yield from ((("add", f"+ {line}"),) for line in (new if key in after else ()))
 
 
-def _lines(value: Any) -> list[str]:
+def _lines(value: Json) -> list[str]:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
     return harmless(text).expandtabs(4).splitlines() or [""]
 
 
-def change(name: str, arguments: Mapping[str, Any]) -> Iterator[Line]:
+def change(name: str, arguments: Mapping[str, Json]) -> Iterator[Line]:
     """Show what a call that edits a file would change; nothing for other tools."""
     path = str(arguments.get("file_path", ""))
     if name == "Edit":

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from hookwright.cli.render import place
 from hookwright.config import Loaded
 from hookwright.engine import HookEngine, time_limit
 from hookwright.errors import InvalidEvent
@@ -23,8 +22,10 @@ from hookwright.protocol.handlers import (
     OnFailure,
     PromptHandler,
 )
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome, SkipReason
 from hookwright.protocol.samples import sample, sample_fields, tool_names
+from hookwright.protocol.sources import place
 from hookwright.tui.feed.activity import Activity, Tally
 from hookwright.tui.feed.words import Line, flat, last_result, plural, seconds, short_label
 
@@ -150,14 +151,14 @@ _NAMES = {
 def as_json(entry: Entry) -> str:
     """Write a handler as settings files have it, ready to be pasted."""
     handler = entry.handler
-    value: dict[str, Any] = {"type": handler.kind.value}
+    value: dict[str, Json] = {"type": handler.kind.value}
     if isinstance(handler, CommandHandler | HttpHandler | McpToolHandler | PromptHandler | AgentHandler):
         for field in msgspec.structs.fields(handler):
             found = getattr(handler, field.name)
             if field.name == "source" or found == _default(field):
                 continue
             value[_NAMES.get(field.name, field.name)] = _plain(field.name, found)
-    group: dict[str, Any] = {"hooks": [value]}
+    group: dict[str, Json] = {"hooks": [value]}
     if entry.matcher.text:
         group = {"matcher": entry.matcher.text, **group}
     return json.dumps({"hooks": {entry.event: [group]}}, indent=2, ensure_ascii=False)
@@ -167,7 +168,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: Json) -> Any:
     if name == "headers":
         return dict(value)
     if isinstance(value, OnFailure):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 
@@ -16,6 +16,7 @@ from hookwright.agent.state.updates import Update
 from hookwright.background import Late
 from hookwright.observers import EventEnded, Notice
 from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.replies import Exited, Failed, TimedOut
@@ -110,7 +111,7 @@ class Feed:
         self._turn = []
         self._add(PromptItem(text=text, machine=machine))
 
-    def restore(self, messages: Sequence[Mapping[str, Any]]) -> None:
+    def restore(self, messages: Sequence[Mapping[str, Json]]) -> None:
         """Show a conversation that goes on, before whatever happened since it was taken up."""
         newer = self.items[1:]
         self.items = [self.banner]
@@ -128,7 +129,7 @@ class Feed:
         self.items += newer
         self.dirty = 0
 
-    def _restore_block(self, role: str, block: Mapping[str, Any]) -> None:
+    def _restore_block(self, role: str, block: Mapping[str, Json]) -> None:
         match block.get("type"):
             case "text" if role == "assistant":
                 self._add(AnswerText(text=block["text"], done=True))
@@ -211,7 +212,7 @@ class Feed:
                 return None
         return None
 
-    def _result(self, block: Mapping[str, Any], response: Any) -> None:
+    def _result(self, block: Mapping[str, Json], response: Json) -> None:
         index = self._call(str(block.get("tool_use_id")))
         if index is None:
             return
@@ -358,7 +359,7 @@ def _late(late: Late) -> str:
             return f"{name} ended in the background"
 
 
-def _text_of(content: Any) -> str:
+def _text_of(content: Json) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(block.get("text", f"[{block.get('type')}]")) for block in content)

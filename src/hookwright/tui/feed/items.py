@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome, Run
 
 
@@ -84,15 +84,15 @@ class CallItem(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Json]
     state: CallState = CallState.RUNNING
     result: str = ""
-    response: Any = None
+    response: Json = None
     firings: tuple[Firing, ...] = ()
     parent: str | None = None
 
     @property
-    def rewritten(self) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    def rewritten(self) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
         """Give the input before and after a hook rewrote it; None where no hook did."""
         for firing in reversed(self.firings):
             if firing.outcome is not None and firing.outcome.updated_input is not None:

@@ -6,14 +6,13 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
-from hookwright.cli.render import place
 from hookwright.protocol.handlers import CommandHandler, Handler
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
-from hookwright.protocol.sources import Source
+from hookwright.protocol.sources import Source, place
 from hookwright.text import harmless
 from hookwright.tui.feed.items import Banner, CallItem, CallState, Firing, PromptItem
 
@@ -36,7 +35,7 @@ _LABEL = 28
 _MAIN = ("command", "file_path", "notebook_path", "pattern", "path", "url", "query", "skill", "subject", "description")
 
 
-def call_argument(name: str, arguments: Mapping[str, Any], cwd: str = "") -> str:
+def call_argument(name: str, arguments: Mapping[str, Json], cwd: str = "") -> str:
     """Say in a few words what a call is about."""
     for key in ("description", "prompt") if name == "Agent" else _MAIN:
         value = arguments.get(key)

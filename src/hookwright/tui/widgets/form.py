@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from hookwright.mcp.values import ElicitationRequest, Elicited
+from hookwright.protocol.jsontext import Json
 from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
 from hookwright.tui.feed.words import flat
 from hookwright.tui.widgets.linesview import LinesView
@@ -36,7 +37,7 @@ class FormPanel(Vertical):
         self._asked = asked
         self._painter = painter
         self._fields = fields(asked.requested_schema)
-        self._given: dict[str, Any] = {}
+        self._given: dict[str, Json] = {}
         self._at = 0
         self.answer: asyncio.Future[Elicited] = asyncio.get_running_loop().create_future()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,6 +16,7 @@ from rich.syntax import Syntax
 from rich.theme import Theme as Names
 from textual.theme import Theme
 
+from hookwright.protocol.jsontext import Json
 from hookwright.tui.widgets.palette import styles_of
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -58,7 +59,7 @@ class _PlainCode(CodeBlock):
 
 
 class _Markdown(Markdown):
-    elements: ClassVar[dict[str, Any]] = {
+    elements: ClassVar[dict[str, Json]] = {
         **Markdown.elements,
         "heading_open": _LeftHeading,
         "fence": _PlainCode,
