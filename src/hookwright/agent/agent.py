@@ -136,7 +136,7 @@ class Agent:
                     await self._turn
             if not self._interrupted:
                 raise
-            self.main.dialogue.remind(STOPPED_BY_USER)
+            self.main.dialogue.add_reminder(STOPPED_BY_USER)
             return Interrupted()
         finally:
             self._turn = None
@@ -183,7 +183,7 @@ class Agent:
         self._ended = True
         await self.session.settle()
         outcome = await self.main.fire(self.main.event(SessionEnd, reason=reason))
-        self.main.dialogue.keep_hooks(outcome)
+        self.main.dialogue.record_firing(outcome)
         with suppress(TimeoutError):
             async with asyncio.timeout(BACKGROUND_GRACE):
                 await self.session.hooks.background.wait()

@@ -82,12 +82,12 @@ class Actor:
         self.usage = Usage()
         self.displayed = None
 
-    def heard(self, response: Response) -> None:
+    def count(self, response: Response) -> None:
         """Count an answer."""
         self.turns += 1
         self.usage += response.usage
         if self.is_main:
-            self.session.voice.heard(response)
+            self.session.voice.count(response)
 
     def event(self, cls: type[E], **fields: Any) -> E:
         """Build an event that happens to this agent."""

@@ -80,8 +80,8 @@ class Dialogue:
 
     # ── what hooks and the program add ──────────────────────────────────────
 
-    def keep_hooks(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> list[str]:
-        """Put a firing on disk; return what the model is to read of it, for `hear`."""
+    def record_firing(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> list[str]:
+        """Put a firing on disk; return what the model is to read of it, for `add_system`."""
         if not outcome.runs:
             return []
         texts = []
@@ -107,12 +107,12 @@ class Dialogue:
             self._tell(text, str(value.get("hookName", "")))
         return text
 
-    def hear(self, texts: Sequence[str]) -> None:
+    def add_system(self, texts: Sequence[str]) -> None:
         """Let the model read texts that no person wrote, as one message of the system."""
         if texts:
             self.messages.append({"role": "system", "content": "\n\n".join(texts)})
 
-    def remind(self, text: str, hook_name: str = "") -> None:
+    def add_reminder(self, text: str, hook_name: str = "") -> None:
         """Add a reminder of the program in the user's place; it stays when the session is resumed."""
         self.transcript.user(text, isMeta=True)
         self.messages.append({"role": "user", "content": text})

@@ -61,7 +61,7 @@ class SessionModel:
         finally:
             self.seconds += time.monotonic() - started
 
-    def heard(self, response: Response) -> None:
+    def count(self, response: Response) -> None:
         """Remember how much the main conversation has grown."""
         self.context_tokens = response.usage.context_tokens + response.usage.output_tokens
         self.last_response = time.time()

@@ -138,7 +138,7 @@ async def answer(actor: Actor, asked: ElicitationRequest) -> Elicited:
             requested_schema=UNSET if asked.requested_schema is None else dict(asked.requested_schema),
         )
     )
-    actor.dialogue.keep_hooks(outcome)
+    actor.dialogue.record_firing(outcome)
     by_hook = outcome.blocked or "action" in outcome.fields
     said = _by_hook(outcome) if by_hook else await _by_person(actor, asked)
     actor.session.notify(f"{asked.server} got an answer: {said.action}", "elicitation_response")
@@ -167,7 +167,7 @@ async def _by_person(actor: Actor, asked: ElicitationRequest) -> Elicited:
             content=UNSET if said.content is None else dict(said.content),
         )
     )
-    actor.dialogue.keep_hooks(outcome)
+    actor.dialogue.record_firing(outcome)
     if outcome.blocked:
         said = Elicited("decline")
     elif "action" in outcome.fields:

@@ -117,7 +117,7 @@ class Crew:
         actor = member.actor
         outcome = await actor.fire(actor.event(SubagentStart))
         actor.dialogue.user(prompt, promptId=self._session.prompt_id)
-        actor.dialogue.hear(actor.dialogue.keep_hooks(outcome))
+        actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
 
     def launch(self, member: Member) -> None:
         """Let a subagent work in the background; the main agent hears of its end."""

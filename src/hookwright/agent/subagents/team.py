@@ -79,7 +79,7 @@ class Team:
             if objection is None:
                 self._session.inbox.put(TeamMessage(member.name, said(ending)))
                 return
-            member.actor.dialogue.remind(objection)
+            member.actor.dialogue.add_reminder(objection)
 
     async def _objection(self, member: Member) -> str | None:
         """Complete the teammate's tasks and ask TeammateIdle hooks, before either counts; a text sends it back."""
@@ -111,7 +111,7 @@ class _Stopped(Exception):
 
 
 def _heard(actor: Actor, outcome: Outcome) -> str | None:
-    actor.dialogue.keep_hooks(outcome)
+    actor.dialogue.record_firing(outcome)
     if outcome.stop is not None:
         raise _Stopped
     return feedback(outcome) if outcome.blocked else None

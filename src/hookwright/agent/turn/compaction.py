@@ -46,7 +46,7 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
     """Sum up and begin anew: PreCompact, the summary, SubagentStop of whoever wrote it, SessionStart, PostCompact."""
     session = actor.session
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
-    actor.dialogue.keep_hooks(before)
+    actor.dialogue.record_firing(before)
     if before.blocked:
         return NotCompacted(f"Compaction blocked by PreCompact hook: {before.reason}")
     try:
@@ -58,7 +58,7 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
     actor.system = first_system_prompt(session, announce_instructions(session, "compact"))
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
-    actor.dialogue.keep_hooks(after)
+    actor.dialogue.record_firing(after)
     return Compacted("\n".join(filter(None, (_printed(before, "PreCompact"), _printed(after, "PostCompact")))))
 
 
@@ -89,7 +89,7 @@ async def _summariser_stops(actor: Actor, summary: str) -> None:
         background_tasks=actor.session.background_tasks(),
         session_crons=[],
     )
-    actor.dialogue.keep_hooks(await actor.fire(event))
+    actor.dialogue.record_firing(await actor.fire(event))
 
 
 def _begin_anew(actor: Actor, trigger: str, summary: str) -> None:

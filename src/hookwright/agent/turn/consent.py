@@ -119,7 +119,7 @@ async def _asked(actor: Actor, wish: ToolRequest, verdict: AskUser, pre: Outcome
             mcp_server=session.server_of(wish.tool.name) or UNSET,
         )
     )
-    texts = tuple(actor.dialogue.keep_hooks(outcome, wish.id))
+    texts = tuple(actor.dialogue.record_firing(outcome, wish.id))
     match outcome.decision:
         case Deny(reason=reason, interrupt=interrupt):
             return RefusedCall(text=reason, texts=texts, interrupts=interrupt)
@@ -209,7 +209,7 @@ async def _classified(actor: Actor, wish: ToolRequest) -> Consent | RefusedCall:
             mcp_server=actor.session.server_of(wish.tool.name) or UNSET,
         )
     )
-    texts = actor.dialogue.keep_hooks(outcome, wish.id)
+    texts = actor.dialogue.record_firing(outcome, wish.id)
     if outcome.fields.get("retry"):
         texts.append(RETRY)
     text = f"Permission for this action was denied in auto mode. Reason: {verdict.text}"

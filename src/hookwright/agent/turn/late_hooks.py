@@ -41,8 +41,8 @@ def deliver_late(actor: Actor) -> bool:
         if late.rewake is not None:
             woken.append(_wake_text(name, late.rewake))
     for text in woken:
-        actor.dialogue.remind(reminder(text), "")
-    actor.dialogue.hear(texts)
+        actor.dialogue.add_reminder(reminder(text), "")
+    actor.dialogue.add_system(texts)
     return bool(texts or woken)
 
 

@@ -60,7 +60,7 @@ async def ask(actor: Actor) -> Response | ApiFailed:
         response = await _stream(actor)
     except ApiError as error:
         return _failed(actor, error.kind, f"API Error: {error}")
-    actor.heard(response)
+    actor.count(response)
     message = actor.dialogue.assistant(response)
     await display(actor, response, message)
     if response.stop_reason == "max_tokens" and not response.tool_uses:
@@ -109,14 +109,14 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
         actor.dialogue.results(blocks)
     deferred = next((one for one in handled if one.block is None), None)
     if deferred is not None:
-        actor.dialogue.hear(texts)
+        actor.dialogue.add_system(texts)
         return Deferred(dict(deferred.call))
     if any(one.interrupts for one in handled):
-        actor.dialogue.hear(texts)
+        actor.dialogue.add_system(texts)
         return Interrupted("a permission hook or the host interrupted the turn")
     batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
-    texts += actor.dialogue.keep_hooks(batch)
-    actor.dialogue.hear(texts)
+    texts += actor.dialogue.record_firing(batch)
+    actor.dialogue.add_system(texts)
     stop = next((stop for stop in (*(one.stop for one in handled), batch.stop) if stop is not None), None)
     return HookStopped(stop.reason) if stop is not None else None
 
@@ -156,13 +156,13 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
         goes_on = False
     for message in for_reader(outcome, Reader.MODEL) if goes_on else ():
         if message.form is Form.FEEDBACK:
-            dialogue.remind(message.text, outcome.hook_name)
-    texts = dialogue.keep_hooks(outcome)
+            dialogue.add_reminder(message.text, outcome.hook_name)
+    texts = dialogue.record_firing(outcome)
     if outcome.runs:
         dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
     if not goes_on:
         return StopPrevented(text, outcome.stop.reason) if outcome.stop is not None else Finished(text)
-    dialogue.hear(texts)
+    dialogue.add_system(texts)
     stops.go_on()
     return None
 

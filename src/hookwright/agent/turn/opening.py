@@ -21,7 +21,7 @@ _TITLED = ("startup", "resume", "fork")
 
 async def set_up(actor: Actor, trigger: str) -> None:
     """Fire Setup; whatever its hooks answer changes nothing."""
-    actor.dialogue.keep_hooks(await actor.fire(actor.event(Setup, trigger=trigger)))
+    actor.dialogue.record_firing(await actor.fire(actor.event(Setup, trigger=trigger)))
 
 
 async def session_started(actor: Actor, source: str, **fields: Any) -> str | None:
@@ -32,7 +32,7 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     if session.title is not None:
         fields.setdefault("session_title", session.title)
     outcome = await actor.fire(actor.event(SessionStart, source=source, **fields))
-    actor.dialogue.hear(actor.dialogue.keep_hooks(outcome))
+    actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
     take_watch_paths(session, outcome)
     title = outcome.fields.get("session_title")
     if isinstance(title, str) and source in _TITLED:

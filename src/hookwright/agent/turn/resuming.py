@@ -50,5 +50,5 @@ async def _go_on(actor: Actor, calls: list[Block]) -> TurnEnd:
     del messages[asked + 1 :]
     earlier = [block for message in tail if message["role"] == "user" for block in message["content"]]
     ending = await run_tools(actor, calls, earlier)
-    actor.dialogue.hear([message["content"] for message in tail if message["role"] == "system"])
+    actor.dialogue.add_system([message["content"] for message in tail if message["role"] == "system"])
     return ending if ending is not None else await converse(actor)

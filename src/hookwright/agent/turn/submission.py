@@ -83,11 +83,11 @@ async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
     stop = next((outcome.stop for outcome in outcomes if outcome.stop is not None), None)
     if stop is not None:
         for outcome in outcomes:
-            dialogue.keep_hooks(outcome)
+            dialogue.record_firing(outcome)
         text = f"Operation stopped by hook: {stop.reason}" if stop.reason else "Operation stopped by hook"
-        dialogue.remind(text, outcomes[-1].hook_name)
+        dialogue.add_reminder(text, outcomes[-1].hook_name)
         return TurnRefused(text)
-    dialogue.hear([text for outcome in outcomes for text in dialogue.keep_hooks(outcome)])
+    dialogue.add_system([text for outcome in outcomes for text in dialogue.record_firing(outcome)])
     return await converse(actor)
 
 

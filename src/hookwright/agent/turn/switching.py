@@ -41,7 +41,7 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
         "pricing": "default",
     }
     before = await actor.fire(actor.event(PreModelSwitch, **fields))
-    actor.dialogue.keep_hooks(before)
+    actor.dialogue.record_firing(before)
     if before.blocked:
         return SwitchRefused(before.reason or "a hook refused the switch")
     if isinstance(before.decision, Ask):
@@ -49,5 +49,5 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
         return SwitchRefused(before.decision.reason)
     voice.main_model = target
     after = await actor.fire(actor.event(PostModelSwitch, **fields))
-    actor.session.later_texts[:] = actor.dialogue.keep_hooks(after)
+    actor.session.later_texts[:] = actor.dialogue.record_firing(after)
     return target

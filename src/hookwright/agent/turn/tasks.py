@@ -20,7 +20,7 @@ def task_gate(actor: Actor) -> Callable[[Change], Awaitable[str | None]]:
     async def gate(change: Change) -> str | None:
         cls = TaskCreated if isinstance(change, Created) else TaskCompleted
         outcome = await actor.fire(actor.event(cls, **task_fields(change.task)))
-        actor.dialogue.keep_hooks(outcome)
+        actor.dialogue.record_firing(outcome)
         return feedback(outcome) if outcome.blocked else None
 
     return gate

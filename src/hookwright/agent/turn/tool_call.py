@@ -55,7 +55,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
 
     pre = await actor.fire(_event(PreToolUse, actor, tool, call, arguments))
     about = CallContext(call["id"], tool.name, arguments)
-    texts = actor.dialogue.keep_hooks(pre, call["id"], about)
+    texts = actor.dialogue.record_firing(pre, call["id"], about)
     if isinstance(pre.decision, Defer):
         return Handled(call=call, block=None)
     if pre.stop is not None and not isinstance(pre.decision, Deny):
@@ -76,7 +76,7 @@ async def _run(actor: Actor, tool: Tool, call: Block, consent: Consent, texts: l
     post = await actor.fire(_post_event(actor, tool, call, consent.arguments, result, milliseconds))
     if not result.is_error:
         block, result = _rewritten(actor, tool, call, post, block, result)
-    texts = [*texts, *consent.texts, *actor.dialogue.keep_hooks(post, call["id"])]
+    texts = [*texts, *consent.texts, *actor.dialogue.record_firing(post, call["id"])]
     texts += after_tool(actor, tool, consent.arguments, result)
     actor.session.tell(ToolEnded(tool.name, block, result.response, actor.parent_tool_use_id))
     return Handled(call=call, block=block, texts=tuple(texts), stop=post.stop)
