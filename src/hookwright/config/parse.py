@@ -99,9 +99,10 @@ class _HooksReader:
             self.report(matcher.code, (*at, "matcher"), f"{matcher.message} The whole group is dropped.")
             return None
         handlers = self._handlers(event, entry, at) if "hooks" in entry else self._flat(event, entry, at)
-        if self.component == "agent" and event == "Stop":
-            # an agent's own end is a SubagentStop; Stop has no matcher, so none may narrow it now.
-            return MatcherGroup("SubagentStop", None, handlers)
+        in_agent = CATALOGUE[event].rules.in_agent
+        if self.component == "agent" and in_agent:
+            # an agent's own end is a SubagentStop. Stop has no matcher, so nothing narrows it here either.
+            return MatcherGroup(in_agent, None, handlers)
         return MatcherGroup(event, matcher, handlers)
 
     def _handlers(self, event: str, entry: dict[str, Json], at: Path) -> tuple[Handler, ...]:

@@ -11,30 +11,6 @@ from hookwright.errors import ConfigError
 
 Version = tuple[int, int, int]
 
-#: The first version that knows an event; events that are not listed are older than 2.0.43.
-EVENT_SINCE: Mapping[str, Version] = {
-    "SubagentStart": (2, 0, 43),
-    "PermissionRequest": (2, 0, 45),
-    "Setup": (2, 1, 10),
-    "TaskCompleted": (2, 1, 33),
-    "TeammateIdle": (2, 1, 33),
-    "ConfigChange": (2, 1, 49),
-    "WorktreeCreate": (2, 1, 50),
-    "WorktreeRemove": (2, 1, 50),
-    "InstructionsLoaded": (2, 1, 69),
-    "Elicitation": (2, 1, 76),
-    "ElicitationResult": (2, 1, 76),
-    "PostCompact": (2, 1, 76),
-    "StopFailure": (2, 1, 78),
-    "CwdChanged": (2, 1, 83),
-    "FileChanged": (2, 1, 83),
-    "TaskCreated": (2, 1, 84),
-    "PermissionDenied": (2, 1, 89),
-    "MessageDisplay": (2, 1, 152),
-    "DirectoryAdded": (2, 1, 219),
-    "PreModelSwitch": (2, 1, 251),
-    "PostModelSwitch": (2, 1, 251),
-}
 #: The first version that knows a key of a handler.
 KEY_SINCE: Mapping[str, Version] = {
     "if": (2, 1, 85),

@@ -52,6 +52,23 @@ class Audience(enum.Enum):
     NOBODY = "nobody"
 
 
+class Under(enum.Enum):
+    """What a host shows the hooks of an event under."""
+
+    CALL = "the tool call"
+    PROMPT = "the prompt"
+    TURN = "the turn"
+
+
+class Streamed(enum.Enum):
+    """The ends of a hook run that a message stream reports, for a caller that asked for hook events."""
+
+    ALWAYS = "start and end, asked for or not"
+    BOTH = "start and end"
+    END = "end"
+    NOTHING = "nothing"
+
+
 class TargetForm(enum.Enum):
     """How the target field becomes the value that a matcher sees."""
 
@@ -87,6 +104,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     """What an event allows, as data; interpret and aggregate read this and never an event's name."""
 
     when: str
+    #: The first Claude Code version with this event; older than 2.0.43 where it is None.
+    since: tuple[int, int, int] | None = None
     target: str | None = None
     target_form: TargetForm = TargetForm.PLAIN
     #: Known values of the target; others may come, so they only serve for warnings.
@@ -139,11 +158,16 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     managed_last: bool = False
     #: Nobody waits for these hooks.
     fire_and_forget: bool = False
-
-    @property
-    def can_block(self) -> bool:
-        """Tell whether any hook of this event can refuse something."""
-        return self.exit_2 in (Exit2.DENY, Exit2.BLOCK, Exit2.FAIL, Exit2.STOP) or bool(self.decisions)
+    #: The payload carries the model's effort level during a turn.
+    effort: bool = False
+    #: The model also reads a blocking error next to the feedback, unless it is the bare stderr of exit 2.
+    echoed: bool = False
+    shown_under: Under = Under.TURN
+    streamed: Streamed = Streamed.BOTH
+    #: What a block did, in words for the user.
+    block_effect: str = "blocked"
+    #: The event that hooks in an agent's frontmatter get instead; empty where it is the same.
+    in_agent: str = ""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +220,7 @@ class SessionStart(Event, frozen=True, kw_only=True):
             "reload_skills": Shape.BOOLEAN,
         },
         env_file=True,
+        streamed=Streamed.ALWAYS,
     )
     source: str
     model: str | UnsetType = UNSET
@@ -211,6 +236,7 @@ class Setup(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="`--init`, `--init-only` or `--maintenance` was given",
+        since=(2, 1, 10),
         target="trigger",
         values=("init", "maintenance"),
         skipped_kinds=frozenset({Kind.HTTP, Kind.MCP_TOOL}),
@@ -218,6 +244,7 @@ class Setup(Event, frozen=True, kw_only=True):
         discarded=frozenset(CONTEXT),
         system_message=False,
         env_file=True,
+        streamed=Streamed.ALWAYS,
     )
     trigger: str
 
@@ -227,10 +254,12 @@ class InstructionsLoaded(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a CLAUDE.md or rules file enters the context",
+        since=(2, 1, 69),
         target="load_reason",
         values=("session_start", "nested_traversal", "path_glob_match", "include", "compact"),
         system_message=False,
         fire_and_forget=True,
+        effort=True,
     )
     file_path: str
     memory_type: str
@@ -257,6 +286,7 @@ class UserPromptSubmit(ModeEvent, frozen=True, kw_only=True):
         on_failure=True,
         callback_timeout_blocks=True,
         block_drops_context=True,
+        shown_under=Under.PROMPT,
     )
     prompt: str
     session_title: str | UnsetType = UNSET
@@ -280,6 +310,7 @@ class UserPromptExpansion(ModeEvent, frozen=True, kw_only=True):
         on_failure=True,
         callback_timeout_blocks=True,
         block_drops_context=True,
+        shown_under=Under.PROMPT,
     )
     expansion_type: str
     command_name: str
@@ -293,6 +324,7 @@ class MessageDisplay(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="assistant text is about to be shown",
+        since=(2, 1, 152),
         timeout=10.0,
         output={"display_content": Shape.STRING},
         system_message=False,
@@ -326,6 +358,8 @@ class PreToolUse(ModeEvent, frozen=True, kw_only=True):
         condition=True,
         on_failure=True,
         callback_timeout_blocks=True,
+        effort=True,
+        shown_under=Under.CALL,
     )
     tool_name: str
     tool_input: dict[str, Json]
@@ -338,6 +372,7 @@ class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a permission dialog is about to appear",
+        since=(2, 0, 45),
         bare_reason=True,
         target="tool_name",
         model_kinds=frozenset({Kind.PROMPT}),
@@ -350,6 +385,8 @@ class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
         permission=True,
         condition=True,
         on_failure=True,
+        effort=True,
+        shown_under=Under.CALL,
     )
     tool_name: str
     tool_input: dict[str, Json]
@@ -362,10 +399,13 @@ class PermissionDenied(ModeEvent, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="auto mode denied a call",
+        since=(2, 1, 89),
         target="tool_name",
         model_kinds=WITH_MODEL,
         output={"retry": Shape.BOOLEAN},
         condition=True,
+        effort=True,
+        shown_under=Under.CALL,
     )
     tool_name: str
     tool_input: dict[str, Json]
@@ -395,6 +435,9 @@ class PostToolUse(ModeEvent, frozen=True, kw_only=True):
         condition=True,
         on_failure=True,
         managed_last=True,
+        effort=True,
+        shown_under=Under.CALL,
+        block_effect="gave feedback",
     )
     tool_name: str
     tool_input: dict[str, Json]
@@ -418,6 +461,9 @@ class PostToolUseFailure(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.BLOCK,
         condition=True,
         on_failure=True,
+        effort=True,
+        shown_under=Under.CALL,
+        block_effect="gave feedback",
     )
     tool_name: str
     tool_input: dict[str, Json]
@@ -441,6 +487,7 @@ class PostToolBatch(ModeEvent, frozen=True, kw_only=True):
         stops=True,
         refusal=Refusal.STOP,
         on_failure=True,
+        effort=True,
     )
     tool_calls: list[dict[str, Json]]
 
@@ -469,6 +516,7 @@ class Notification(Event, frozen=True, kw_only=True):
         discarded=frozenset(CONTEXT),
         system_message=False,
         fire_and_forget=True,
+        streamed=Streamed.END,
     )
     message: str
     title: str | UnsetType = UNSET
@@ -479,7 +527,12 @@ class SubagentStart(Event, frozen=True, kw_only=True):
     """A subagent is started."""
 
     rules: ClassVar[EventRules] = EventRules(
-        when="a subagent is started", target="agent_type", audience=Audience.USER, output=CONTEXT, bare_context=True
+        when="a subagent is started",
+        since=(2, 0, 43),
+        target="agent_type",
+        audience=Audience.USER,
+        output=CONTEXT,
+        bare_context=True,
     )
     agent_id: str
     agent_type: str
@@ -503,6 +556,9 @@ class SubagentStop(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.BLOCK,
         missing_file_is_error=True,
         impossible_lifts=True,
+        effort=True,
+        echoed=True,
+        block_effect="sent the agent back to work",
     )
     agent_id: str
     agent_type: str
@@ -518,6 +574,7 @@ class TaskCreated(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a task is being created",
+        since=(2, 1, 84),
         model_kinds=WITH_MODEL,
         exit_2=Exit2.BLOCK,
         audience=Audience.MODEL,
@@ -537,6 +594,7 @@ class TaskCompleted(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a task is being marked completed",
+        since=(2, 1, 33),
         model_kinds=WITH_MODEL,
         exit_2=Exit2.BLOCK,
         audience=Audience.MODEL,
@@ -568,6 +626,10 @@ class Stop(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.BLOCK,
         missing_file_is_error=True,
         impossible_lifts=True,
+        effort=True,
+        echoed=True,
+        block_effect="sent the model back to work",
+        in_agent="SubagentStop",
     )
     stop_hook_active: bool
     last_assistant_message: str | UnsetType = UNSET
@@ -580,6 +642,7 @@ class StopFailure(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="an API error ended the turn (instead of Stop)",
+        since=(2, 1, 78),
         target="error",
         values=(
             "rate_limit",
@@ -598,6 +661,7 @@ class StopFailure(Event, frozen=True, kw_only=True):
         narrow=True,
         system_message=False,
         fire_and_forget=True,
+        effort=True,
     )
     error: str
     error_details: str | UnsetType = UNSET
@@ -609,6 +673,7 @@ class TeammateIdle(ModeEvent, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a teammate is about to go idle",
+        since=(2, 1, 33),
         model_kinds=WITH_MODEL,
         exit_2=Exit2.BLOCK,
         audience=Audience.MODEL,
@@ -626,6 +691,7 @@ class ConfigChange(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a settings file or skill changed during the session",
+        since=(2, 1, 49),
         target="source",
         values=("user_settings", "project_settings", "local_settings", "policy_settings", "skills"),
         exit_2=Exit2.BLOCK,
@@ -643,6 +709,7 @@ class CwdChanged(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="the working directory changed",
+        since=(2, 1, 83),
         audience=Audience.USER,
         output={"watch_paths": Shape.STRINGS},
         env_file=True,
@@ -657,6 +724,7 @@ class DirectoryAdded(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a directory was added to the session",
+        since=(2, 1, 219),
         target="source",
         values=("slash_command", "register_repo_root"),
         fire_and_forget=True,
@@ -670,6 +738,7 @@ class FileChanged(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a watched file changed on disk",
+        since=(2, 1, 83),
         target="file_path",
         target_form=TargetForm.BASENAME,
         narrow=True,
@@ -687,6 +756,7 @@ class WorktreeCreate(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a worktree is being created (replaces git)",
+        since=(2, 1, 50),
         exit_2=Exit2.FAIL,
         audience=Audience.USER,
         plain=Plain.PATH,
@@ -702,6 +772,7 @@ class WorktreeRemove(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a worktree is being removed",
+        since=(2, 1, 50),
         exit_2=Exit2.FAIL,
         audience=Audience.USER,
         system_message=False,
@@ -722,6 +793,7 @@ class PreCompact(Event, frozen=True, kw_only=True):
         decisions=BLOCK_ONLY,
         system_message=False,
         on_failure=True,
+        streamed=Streamed.NOTHING,
     )
     trigger: str
     custom_instructions: str | None
@@ -732,10 +804,12 @@ class PostCompact(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="the conversation was compacted",
+        since=(2, 1, 76),
         target="trigger",
         values=("manual", "auto"),
         audience=Audience.USER,
         system_message=False,
+        streamed=Streamed.NOTHING,
     )
     trigger: str
     compact_summary: str
@@ -760,6 +834,7 @@ class PreModelSwitch(ModelSwitch, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="a switch of the model was asked for",
+        since=(2, 1, 251),
         target="to_model",
         target_form=TargetForm.MODEL,
         timeout=30.0,
@@ -777,6 +852,7 @@ class PostModelSwitch(ModelSwitch, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="the session's model changed",
+        since=(2, 1, 251),
         target="to_model",
         target_form=TargetForm.MODEL,
         timeout=30.0,
@@ -791,6 +867,7 @@ class Elicitation(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="an MCP server asks for user input",
+        since=(2, 1, 76),
         target="mcp_server_name",
         exit_2=Exit2.BLOCK,
         decisions=BLOCK_ONLY,
@@ -812,6 +889,7 @@ class ElicitationResult(Event, frozen=True, kw_only=True):
 
     rules: ClassVar[EventRules] = EventRules(
         when="the user answered an MCP server's question",
+        since=(2, 1, 76),
         target="mcp_server_name",
         exit_2=Exit2.BLOCK,
         decisions=BLOCK_ONLY,
@@ -837,6 +915,7 @@ class SessionEnd(Event, frozen=True, kw_only=True):
         timeout=1.5,
         audience=Audience.USER,
         system_message=False,
+        streamed=Streamed.END,
     )
     reason: str
 

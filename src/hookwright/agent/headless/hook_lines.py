@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from hookwright.background import Late
 from hookwright.observers import Notice, RunEnded, RunStarted
+from hookwright.protocol.events import Streamed
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json
@@ -14,12 +15,7 @@ from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Block, Deny, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
 
-#: Events whose hooks are told of whether or not a host asks for hook events.
-ALWAYS = frozenset({"SessionStart", "Setup"})
-#: Events that never tell of a start.
-NO_START = frozenset({"Notification", "SessionEnd", "PreCompact", "PostCompact"})
-#: Events that never tell of an end.
-NO_END = frozenset({"PreCompact", "PostCompact"})
+_NO_START = frozenset({Streamed.END, Streamed.NOTHING})
 #: Questions to a model are no processes; only that one could not be asked is told.
 _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
 
@@ -39,7 +35,7 @@ class HookLines:
         """Write what one notice says."""
         match notice:
             case RunStarted(job=job):
-                if self._wanted(job) and job.event.event_name not in NO_START and job.handler.kind not in _ASKED:
+                if self._wanted(job) and job.event.rules.streamed not in _NO_START and job.handler.kind not in _ASKED:
                     self._write({"subtype": "hook_started", **_head(job)})
             case RunEnded(job=job, run=run):
                 self._ended(job, run)
@@ -50,7 +46,7 @@ class HookLines:
             self._write({"subtype": "hook_response", **_head(late.job), **_streams(late.reply), **_late_end(late)})
 
     def _ended(self, job: Job, run: Run) -> None:
-        if not self._wanted(job) or job.event.event_name in NO_END or isinstance(run.reply, Backgrounded):
+        if not self._wanted(job) or job.event.rules.streamed is Streamed.NOTHING or isinstance(run.reply, Backgrounded):
             return
         if job.handler.kind in _ASKED and not _is_unsupported(run.reply):
             return
@@ -65,7 +61,7 @@ class HookLines:
         self._write({"subtype": "hook_response", **_head(job), **_streams(run.reply), **end})
 
     def _wanted(self, job: Job) -> bool:
-        return self._all or job.event.event_name in ALWAYS
+        return self._all or job.event.rules.streamed is Streamed.ALWAYS
 
 
 def _head(job: Job) -> dict[str, Json]:

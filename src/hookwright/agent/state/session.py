@@ -24,19 +24,9 @@ from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import (
     Event,
-    InstructionsLoaded,
     McpServer,
     ModeEvent,
     Notification,
-    PermissionDenied,
-    PermissionRequest,
-    PostToolBatch,
-    PostToolUse,
-    PostToolUseFailure,
-    PreToolUse,
-    Stop,
-    StopFailure,
-    SubagentStop,
 )
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import canonical_model
@@ -45,19 +35,6 @@ from hookwright.session import HookSession
 
 E = TypeVar("E", bound=Event)
 
-#: Events that say how hard the model thinks.
-_WITH_EFFORT: tuple[type[Event], ...] = (
-    PreToolUse,
-    PermissionRequest,
-    PermissionDenied,
-    PostToolUse,
-    PostToolUseFailure,
-    PostToolBatch,
-    Stop,
-    SubagentStop,
-    StopFailure,
-    InstructionsLoaded,
-)
 #: Seconds that hooks which nobody waits for may still run after the session's last word.
 GRACE = 5.0
 
@@ -156,7 +133,7 @@ class Session:
             common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
         if issubclass(cls, ModeEvent):
             common["permission_mode"] = self.permissions.mode.value
-        if issubclass(cls, _WITH_EFFORT) and self.prompt_id is not None and (effort := self.effort) is not None:
+        if cls.rules.effort and self.prompt_id is not None and (effort := self.effort) is not None:
             common["effort"] = {"level": effort}
         return cls(**{**common, **fields})
 

@@ -27,9 +27,6 @@ from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 
 Attachment = dict[str, Json]
 
-#: Events whose blocking error the model reads beside the feedback, unless it is the bare stderr of exit 2.
-_ECHOED = frozenset({"Stop", "SubagentStop"})
-
 
 class CallContext(msgspec.Struct, frozen=True):
     """The tool call that an event is about."""
@@ -176,8 +173,9 @@ def _blocking_text(name: str, event: str, error: Any) -> str | None:
     if not isinstance(error, dict) or event not in CATALOGUE:
         return None
     command, reason = error.get("command"), str(error.get("blockingError"))
-    feedback = CATALOGUE[event].rules.exit_2 is Exit2.FEEDBACK
-    if event in _ECHOED and not reason.startswith(f"[{command}]: "):
+    rules = CATALOGUE[event].rules
+    feedback = rules.exit_2 is Exit2.FEEDBACK
+    if rules.echoed and not reason.startswith(f"[{command}]: "):
         return f'{event} hook blocking error from command: "{command}": {reason}'
     return f'{name} hook blocking error from command: "{command}": {reason}' if feedback else None
 

@@ -15,7 +15,7 @@ from hookwright.lint.edits import nest_handler, remove_member, rename_key, repla
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Fix, Position
 from hookwright.lint.subject import CheckedHook, Document, Role, Subject
-from hookwright.lint.targets import EVENT_SINCE, EVENTS_TOLERATED, dotted
+from hookwright.lint.targets import EVENTS_TOLERATED, dotted
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import CommandHandler
@@ -162,7 +162,7 @@ def _versions(document: Document, subject: Subject) -> Iterator[Finding]:
     for step in document.at:
         hooks = hooks.get(step) if isinstance(hooks, dict) else None
     for event in hooks if isinstance(hooks, dict) else ():
-        since = EVENT_SINCE.get(event)
+        since = CATALOGUE[event].rules.since if event in CATALOGUE else None
         if since is not None and version < since:
             skipped = "the whole settings file is skipped" if version < EVENTS_TOLERATED else "its hooks never run"
             what = f"`{event}` needs Claude Code {dotted(since)}; in {dotted(version)} {skipped}."

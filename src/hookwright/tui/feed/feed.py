@@ -16,11 +16,12 @@ from hookwright.agent.state.updates import Update
 from hookwright.background import Late
 from hookwright.observers import EventEnded, Notice
 from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.events import Under
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.replies import Exited, Failed, TimedOut
-from hookwright.tui.feed.flow import Firings, is_of_call, is_of_prompt
+from hookwright.tui.feed.flow import Firings
 from hookwright.tui.feed.items import (
     AddedText,
     AnswerText,
@@ -302,13 +303,13 @@ class Feed:
 
     def _home_of(self, firing: Firing) -> int | None:
         event = firing.event
-        if is_of_call(event):
+        if event.rules.shown_under is Under.CALL:
             call_id = getattr(event, "tool_use_id", None)
             found = self._call(call_id) if isinstance(call_id, str) else self._asked(firing)
             if found is None and isinstance(call_id, str) and (firing.runs or event.event_name == "PreToolUse"):
                 found = self._add(CallItem(id=call_id, name=event.tool_name, input=event.tool_input))  # type: ignore[attr-defined]
             return found
-        if is_of_prompt(event) and self.busy:
+        if event.rules.shown_under is Under.PROMPT and self.busy:
             places = range(len(self.items) - 1, -1, -1)
             return next((place for place in places if isinstance(self.items[place], PromptItem)), None)
         return None

@@ -7,23 +7,7 @@ from typing import assert_never
 import msgspec
 
 from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
-from hookwright.protocol.events import Event
 from hookwright.tui.feed.items import Began, Firing
-
-#: Events that stand under a tool call.
-_CALL = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"})
-#: Events that stand under a prompt.
-_PROMPT = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
-
-
-def is_of_call(event: Event) -> bool:
-    """Tell whether an event is about one tool call."""
-    return event.event_name in _CALL
-
-
-def is_of_prompt(event: Event) -> bool:
-    """Tell whether an event is about what the person said."""
-    return event.event_name in _PROMPT
 
 
 class Firings:

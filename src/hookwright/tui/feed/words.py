@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import CommandHandler, Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
@@ -173,20 +174,12 @@ def effects(outcome: Outcome) -> Iterator[Span]:
         yield ("warn", f"{held} not trusted")
 
 
-_BLOCK_WORDS = {
-    "PostToolUse": "gave feedback",
-    "PostToolUseFailure": "gave feedback",
-    "Stop": "sent the model back to work",
-    "SubagentStop": "sent the agent back to work",
-}
-
-
 def _position(outcome: Outcome) -> Iterator[Span]:
     match outcome.decision:
         case Deny():
             yield ("bad", "denied")
         case Block():
-            yield ("bad", _BLOCK_WORDS.get(outcome.event, "blocked"))
+            yield ("bad", CATALOGUE[outcome.event].rules.block_effect)
         case Defer():
             yield ("warn", "deferred")
         case Ask():
