@@ -338,7 +338,7 @@ def test_a_run_needs_trust_and_leaves_the_project_alone(shell: Shell) -> None:
     body = bash('touch ran\nprintf "%s" "{\\"a\\": "\n echo "}"\n')
     write(script("odd.sh", body, event="Stop"), shell.project)
     held = shell("check", "--run", "--json")
-    assert "not trusted and not run" in held.stderr
+    assert "are not trusted and were not run" in held.stderr
     assert ids(held) == set()
     done = shell("check", "--run", "--trust", "--json")
     assert "run Stop" in done.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,8 +12,12 @@ from pathlib import Path
 import pytest
 from projects import check_running, line_of, write
 
+from hookwright.cases.case import Case
+from hookwright.cases.run import Runner
+from hookwright.config.trust import TrustPolicy
 from hookwright.lint import RULES, LintRule
 from hookwright.lint.catalogue.samples import bash, conf, group, python, script
+from hookwright.wiring import Places
 
 RUNNING = [rule for rule in RULES.values() if rule.bad.trust]
 
@@ -85,3 +92,30 @@ def test_the_project_is_copied_and_left_as_it_was(tmp_path: Path) -> None:
     assert (root / "kept").read_text() == "here"
     assert not (root / "made").exists()
     assert not (tmp_path / "home" / "made").exists()
+
+
+def test_a_hook_that_calls_git_behaves_as_it_does_in_a_case(tmp_path: Path) -> None:
+    """Broken JSON is printed wherever git does not see the branch, the ignored file, or the user's name."""
+    body = bash(
+        'cd "$CLAUDE_PROJECT_DIR"\n'
+        "branch=$(git rev-parse --abbrev-ref HEAD)\nuser=$(git config user.name)\n"
+        'if [ -e big ] || [ "$branch $user" != "trunk Ada" ]; then printf "%s" "{\\"a\\": "; echo "}"; exit 0; fi\n'
+        'printf \'{"systemMessage": "%s"}\' "$branch"\n'
+    )
+    root = write(script("branch.sh", body, event="Stop"), tmp_path / "project")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
+    (root / ".gitignore").write_text("big\n")
+    (root / "big").write_text("x")
+    for command in (("init", "-q", "-b", "trunk"), ("add", "."), ("commit", "-q", "-m", "one")):
+        subprocess.run(["git", "-C", root, *command], check=True, env=env)
+
+    async def in_a_case() -> tuple[str, ...]:
+        places = Places(project=str(root), home=str(home), env=env, trust=TrustPolicy.EVERYTHING)
+        async with Runner(places, always_scratch=True) as runner:
+            return (await runner.run(Case(name="git", event="Stop", path="test"))).outcome.system_messages
+
+    assert asyncio.run(in_a_case()) == ("trunk",)
+    assert [item.what for item in check_running(root, home) if item.rule == "HK501"] == []

@@ -10,8 +10,8 @@ from typing import Any, assert_never
 from msgspec import UNSET, UnsetType
 
 from hookwright.cases.case import Absent, Exactly, Expect, Expectation, Matching, Problem, Without, decision_word
+from hookwright.cases.files import inside
 from hookwright.cases.firing import PROJECT, absolute, fill
-from hookwright.cases.scratch import inside
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome, Run
 from hookwright.protocol.wire import encode

@@ -20,14 +20,15 @@ from msgspec import UNSET
 from hookwright.background import Background
 from hookwright.cases.case import Case, CaseResult, Problem
 from hookwright.cases.compare import check, compare, placed, read_files
+from hookwright.cases.files import put_files
 from hookwright.cases.firing import fill, make_event
 from hookwright.cases.inject import Injector
-from hookwright.cases.scratch import Mirror, put_files
 from hookwright.config import Loaded
 from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine, Options
 from hookwright.errors import HookwrightError
 from hookwright.executors.command import CommandExecutor
+from hookwright.projects.scratch import Mirror
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor

@@ -16,9 +16,9 @@ from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import HookSet
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding
-from hookwright.lint.scratch import Scratch, scratch_copy
 from hookwright.lint.subject import CheckedHook, Subject
-from hookwright.processes import process as _process
+from hookwright.lint.trial import TrialPlace, trial_place
+from hookwright.processes import process
 from hookwright.protocol.events import CATALOGUE, Event, Plain
 from hookwright.protocol.handlers import CommandHandler, Handler, HttpHandler, MatcherGroup
 from hookwright.protocol.host import Host
@@ -82,23 +82,23 @@ def _can_run(hook: CheckedHook) -> bool:
 
 async def _run_project(project: str, hooks: list[CheckedHook], subject: Subject, tell: Tell) -> list[Finding]:
     found: list[Finding] = []
-    with scratch_copy(project, subject.options.env) as scratch:
-        places = Places(project=scratch.project, env=scratch.env, trust=TrustPolicy.EVERYTHING)
+    with trial_place(project, subject.options.env) as place:
+        places = Places(project=place.project, env=place.env, trust=TrustPolicy.EVERYTHING)
         async with open_session(places, frozen=True) as session:
             for hook in hooks:
                 tell(f"run {hook.event} {hook.handler.label}")
-                for event in samples_of(hook, scratch):
+                for event in samples_of(hook, place):
                     tried = Tried(hook, event, await _fire(session, hook, event))
                     found += _answers(tried)
                     found += _statuses(tried)
-                    found += await _costs(tried, scratch)
+                    found += await _costs(tried, place)
     return found
 
 
-def samples_of(hook: CheckedHook, scratch: Scratch) -> Iterator[Event]:
+def samples_of(hook: CheckedHook, place: TrialPlace) -> Iterator[Event]:
     """Make an ordinary event that the hook would run for: a tool that its matcher covers, a value of its event."""
     rules = CATALOGUE[hook.event].rules
-    cwd = scratch.project
+    cwd = place.project
     if rules.target == "tool_name":
         tool = next((name for name in tool_names() if hook.matcher.matches(name)), None)
         tool = tool if tool is not None else "mcp__server__tool"
@@ -235,7 +235,7 @@ def _statuses(tried: Tried) -> Iterator[Finding]:
 # ── cost ────────────────────────────────────────────────────────────────────
 
 
-async def _costs(tried: Tried, scratch: Scratch) -> list[Finding]:
+async def _costs(tried: Tried, place: TrialPlace) -> list[Finding]:
     """HK703 and HK706: time, and output that stays open."""
     run = tried.run
     if run is None or not isinstance(tried.hook.handler, CommandHandler) or not isinstance(run.reply, Exited):
@@ -243,7 +243,7 @@ async def _costs(tried: Tried, scratch: Scratch) -> list[Finding]:
     budget = _BUDGET.get(tried.hook.event, _PATIENCE)
     if run.timing.seconds <= min(budget, _HELD):
         return []
-    seconds, held = await _measured(tried, scratch)
+    seconds, held = await _measured(tried, place)
     found = []
     if held:
         what = (
@@ -262,9 +262,9 @@ async def _costs(tried: Tried, scratch: Scratch) -> list[Finding]:
     return found
 
 
-async def _measured(tried: Tried, scratch: Scratch) -> tuple[float, float]:
+async def _measured(tried: Tried, place: TrialPlace) -> tuple[float, float]:
     """Run the command twice more; give its shortest time, and how long its output stayed open after its end."""
-    host = Host.here(scratch.project, env=scratch.env)
+    host = Host.here(place.project, env=place.env)
     executor = CommandExecutor(host)
     job = Job(tried.hook.handler, tried.event, encode_event(tried.event), 0, "check", _LIMIT)
     assert tried.run is not None
@@ -272,8 +272,8 @@ async def _measured(tried: Tried, scratch: Scratch) -> tuple[float, float]:
     held = []
     for _ in range(2):
         started = time.perf_counter()
-        ended = await _process.run(executor.command(job), _LIMIT)
-        if isinstance(ended, _process.Exit):
+        ended = await process.run(executor.command(job), _LIMIT)
+        if isinstance(ended, process.Exit):
             total = time.perf_counter() - started
             times.append(ended.seconds)
             held.append(total - ended.seconds)
