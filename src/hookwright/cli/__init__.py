@@ -6,26 +6,28 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable
+    from types import ModuleType
 
-#: Command → what it does. The module `hookwright.cli.commands.<command>` has `configure(parser)` and `run(args)`, and
-#: `USAGE` where its status for a usage error is another than ours.
+#: Command → what it does. The module `hookwright.cli.commands.<command>` has `configure(parser)` and `run(args)`;
+#: `USAGE` if its status for a usage error differs from ours; `endless(args)` if it may run until its reader leaves.
 COMMANDS: dict[str, str] = {
-    "chat": "talk to the reference agent in the terminal, with its hooks in plain sight",
-    "run": "run the reference agent without a screen, with hooks at every point",
-    "fire": "fire an event at the hooks of a project and show what each of them did",
-    "list": "list the effective hooks with scope, file:line, order and state",
-    "new": "write a hook from a template, with settings entry and cases",
-    "test": "run the cases that stand beside the hooks",
-    "record": "make cases of what happened in a session",
-    "trace": "show what hooks did, from the journal, live with -f",
-    "stats": "count runs, times, refusals and failures, and hooks that never ran",
-    "doctor": "check the whole installation with a live canary",
-    "check": "look for mistakes in settings, plugins, skills and the scripts that they run",
-    "rules": "list the rules of check, or explain one with a bad and a good sample",
-    "schema": "print JSON Schemas of settings, event inputs and hook outputs",
+    "chat": "chat with the reference agent in the terminal and see what its hooks do",
+    "run": "run the reference agent headless, with all of its hooks",
+    "fire": "fire an event at a project's hooks and show what each hook did",
+    "list": "list the effective hooks with scope, file and line, order and state",
+    "new": "write a hook from a template, with its settings entry and test cases",
+    "test": "run your hooks' test cases",
+    "record": "record test cases from a session",
+    "trace": "show what hooks did, from the journal",
+    "stats": "show run times, refusals and failures per hook, and hooks that never ran",
+    "doctor": "check the installation and fire a live canary hook",
+    "check": "check settings, plugins, skills and hook scripts for mistakes",
+    "rules": "list the rules of `check`, or explain one with a bad and a good example",
+    "schema": "print JSON Schemas for settings, event inputs and hook outputs",
     "completion": "print a completion script for bash, zsh or fish",
-    "explain": "tell for every hook why it would or would not run for an event",
+    "explain": "explain why each hook would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
 }
 
@@ -33,8 +35,16 @@ USAGE = 1
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
-    args = sys.argv[1:] if argv is None else argv
+    """Run one command; return the exit status."""
+    if argv is not None:
+        return _dispatch(argv, _run)
+    from hookwright.cli.streams import install
+
+    install()
+    return _dispatch(sys.argv[1:], _run_as_program)
+
+
+def _dispatch(args: list[str], run: Callable[[str, list[str]], int]) -> int:
     if args[:1] in (["--version"], ["-V"]):
         from hookwright._version import __version__  # a constant: the quickest answer imports nothing else
 
@@ -44,27 +54,35 @@ def main(argv: list[str] | None = None) -> int:
         print(overview())
         return 0 if args else USAGE
     if args[0] not in COMMANDS:
-        print(f"hookwright: `{args[0]}` is not a command. Known: {', '.join(COMMANDS)}.", file=sys.stderr)
+        print(f"hookwright: `{args[0]}` is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
         return USAGE
-    return _run(args[0], args[1:]) if argv is not None else _run_as_program(args[0], args[1:])
+    return run(args[0], args[1:])
 
 
 def overview() -> str:
-    """Write the help page."""
+    """Return the help page."""
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name.ljust(width)}  {text}" for name, text in COMMANDS.items())
-    return f"usage: hookwright COMMAND [OPTIONS]\n\n{rows}\n\nRun `hookwright COMMAND --help` for its options."
+    rows = "\n".join(f"  {name.ljust(width)}  {sentence(text)}" for name, text in COMMANDS.items())
+    return (
+        "usage: hookwright COMMAND [OPTIONS]\n\n"
+        f"Commands:\n{rows}\n\nRun `hookwright COMMAND --help` for the options of a command."
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital at its start and every other letter as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def _run_as_program(name: str, args: list[str]) -> int:
-    """Spare the collector what is never garbage: modules while they are imported, and everything at the end."""
+    """Run without garbage collection where nothing is garbage: during imports, and at the end of the process."""
     import gc
 
     gc.disable()
     try:
         return _run(name, args, gc.enable)
     finally:
-        gc.freeze()  # a tenth of a short command would go into taking the interpreter apart
+        gc.freeze()  # otherwise a short command spends a tenth of its time on taking the interpreter apart
 
 
 def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None) -> int:
@@ -73,7 +91,7 @@ def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None
 
     module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(
-        prog=f"hookwright {name}", description=COMMANDS[name].capitalize() + ".", formatter_class=argparse.HelpFormatter
+        prog=f"hookwright {name}", description=sentence(COMMANDS[name]) + ".", formatter_class=argparse.HelpFormatter
     )
     module.configure(parser)
     imported()
@@ -82,15 +100,18 @@ def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None
         parsed = parser.parse_args(args)
     except SystemExit as end:
         return usage if end.code == 2 else int(end.code or 0)
-    return _guarded(module.run, parsed, usage)
+    return _guarded(module, parsed, usage)
 
 
-def _guarded(run: object, parsed: object, usage: int) -> int:
+def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
+    """Run a command; its status survives a lost stdout, and where it has none yet, the status is `UNKNOWN`."""
+    from hookwright.cli import streams
     from hookwright.errors import HookwrightError
 
-    assert callable(run)
+    if hasattr(module, "endless") and module.endless(parsed):
+        streams.end_with_reader()
     try:
-        status = run(parsed)
+        status = int(module.run(parsed))
         sys.stdout.flush()
     except HookwrightError as error:
         print(f"hookwright: {error}", file=sys.stderr)
@@ -98,6 +119,8 @@ def _guarded(run: object, parsed: object, usage: int) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    return int(status)
+        return streams.UNKNOWN
+    problem = streams.problem()
+    if problem is not None:
+        print(f"hookwright: {problem}", file=sys.stderr)
+    return status

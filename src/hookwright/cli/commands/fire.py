@@ -64,6 +64,11 @@ class Fired(msgspec.Struct, frozen=True):
     struck: dict[str, str]
 
 
+def endless(args: argparse.Namespace) -> bool:
+    """Return whether only its reader can end this command."""
+    return bool(args.watch)
+
+
 def run(args: argparse.Namespace) -> int:
     """Fire, print, and wait for what went to the background; with --watch again and again."""
     event = read_event(args)

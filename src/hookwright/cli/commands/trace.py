@@ -31,6 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the records as they are, one a line")
 
 
+def endless(args: argparse.Namespace) -> bool:
+    """Return whether only its reader can end this command."""
+    return bool(args.follow)
+
+
 def run(args: argparse.Namespace) -> int:
     """Print the end of the journal, then what follows."""
     wanted = msgspec.structs.replace(
