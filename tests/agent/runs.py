@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hookwright import Places
+from hookwright.config import accept, review
+
 #: Every hook saves its stdin under the event's name and a serial number before it does anything else.
 PRELUDE = """#!/bin/bash
 exec 3< <(cat)
@@ -67,6 +70,15 @@ class Place:
             folder.mkdir(parents=True)
         self.hooks: dict[str, list[dict[str, Any]]] = {}
         self.settings: dict[str, Any] = {}
+        self._trust = {"HOOKWRIGHT_TRUST": "1"}
+
+    def trust_as_it_is(self) -> None:
+        """Trust the project's hooks and settings as they are now, and nothing that they become later."""
+        self._trust = {}
+        self.command({"turns": []})
+        loaded = Places(project=str(self.project), env=self.env).load()
+        found = review(loaded)
+        accept(loaded.gate.store, found.project, found.pending)
 
     def hook(self, event: str, body: str = "", matcher: str | None = None, **more: Any) -> str:
         """Configure a hook that saves its stdin and then runs `body`; returns its command."""
@@ -106,7 +118,7 @@ class Place:
     def env(self) -> dict[str, str]:
         """Give the environment of a run."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), "HOOKWRIGHT_TRUST": "1"}
+        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), **self._trust}
 
     def command(self, script: Any, *args: str, output: str = "stream-json") -> list[str]:
         """Write the settings and the script; give the command line."""

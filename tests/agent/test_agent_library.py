@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash, seen
-from hookwright import Answer, Block, Deny, Hooks, Places, PostToolUse, PreToolUse
+from hookwright import Answer, Block, Deny, Hooks, PostToolUse, PreToolUse
 from hookwright.agent import Agent, AgentOptions, Permission, PermissionQuestion, Person, open_agent
 from hookwright.agent.state.updates import Added, Ended, Said, Update
-from hookwright.config import accept, review
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
 from hookwright.models.types import Request
@@ -249,14 +248,10 @@ def test_a_hooks_rule_never_untrusts_the_settings_that_a_person_trusted(place: P
     place.answer("PermissionRequest", {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": allow}})
     place.settings = {"permissions": {"deny": ["Read(secret.txt)"]}}
     place.file("secret.txt", "SECRET")
-    place.command({"turns": []})
-    env = {name: value for name, value in place.env.items() if name != "HOOKWRIGHT_TRUST"}
-    places = Places(project=str(place.project), env=env)
-    found = review(places.load())
-    accept(places.load().gate.store, found.project, found.pending)
+    place.trust_as_it_is()
     read = {"tool": "Read", "input": {"file_path": str(place.project / "secret.txt")}}
     model = Recording([[bash("touch one")], [bash("touch two")], [read], [{"text": "end"}]])
-    given = AgentOptions(cwd=str(place.project), env=env, home=str(place.home))
+    given = AgentOptions(cwd=str(place.project), env=place.env, home=str(place.home))
     asyncio.run(run(given, model))
     assert (place.project / "two").exists()
     assert len(place.got("PermissionRequest")) == 1

@@ -26,10 +26,12 @@ from hookwright.agent.permissions import (
     ToolCall,
     Workspace,
     ensure_ignored,
+    read_update,
     read_updates,
     split_rules,
     suggestions,
 )
+from hookwright.agent.permissions.settings import with_updates
 from hookwright.agent.tools import TOOLS, Effect
 from hookwright.config import load_hooks
 from hookwright.protocol.outcome import NO_OPINION
@@ -376,3 +378,15 @@ def test_no_rule_is_suggested_for_what_no_rule_could_cover(place: Place, command
 
 def test_nothing_is_suggested_for_a_sensitive_file(place: Place) -> None:
     assert suggestions(place.write(".git/config"), place.workspace) == ()
+
+
+def test_updates_change_the_settings_that_trust_binds_as_they_change_the_files() -> None:
+    entry = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls *"}], "behavior": "allow"}
+    kept = {**entry, "destination": "localSettings"}
+    expected = {"project": {"env": {"A": "1"}}, "local": {"permissions": {"allow": ["Bash(ls *)"]}}}
+    assert with_updates('{"project": {"env": {"A": "1"}}}', [read_update(kept)]) == expected
+    assert with_updates(json.dumps(expected), [read_update(kept)]) == expected
+    removed = with_updates(json.dumps(expected), [read_update({**kept, "type": "removeRules"})])
+    assert removed["local"] == {"permissions": {"allow": []}}
+    assert with_updates("{}", [read_update({**entry, "destination": "session"})]) == {}
+    assert with_updates("{}", [read_update({**entry, "destination": "userSettings"})]) == {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.agent.permissions.settings import same_entry, with_rules
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import load_hooks
 from hookwright.config.trust import TrustPolicy
@@ -95,17 +93,6 @@ def test_a_rule_comes_apart_as_it_was_put_together(tool: str, content: str | Non
     text = tool if content is None else f"{tool}({content})"
     expected = {"toolName": tool} if content is None else {"toolName": tool, "ruleContent": content}
     assert split_rule(text) == expected
-
-
-def test_rules_of_a_person_are_added_and_taken_out_of_what_is_trusted() -> None:
-    update = {**RULES, "destination": "localSettings"}
-    added = with_rules('{"project": {"env": {"A": "1"}}}', [update])
-    expected = {"project": {"env": {"A": "1"}}, "local": {"permissions": {"allow": ["Bash(ls *)"]}}}
-    assert same_entry(json.dumps(expected), added)
-    assert with_rules(json.dumps(expected), [update]) == expected
-    removed = with_rules(json.dumps(expected), [{**update, "type": "removeRules"}])
-    assert removed["local"] == {"permissions": {"allow": []}}
-    assert with_rules("{}", [{**RULES, "destination": "session"}]) == {}
 
 
 def test_the_diff_of_an_input_names_only_what_changed() -> None:

@@ -56,13 +56,14 @@ def keep(update: Update, files: SettingsFiles) -> Diagnostic | None:
         return Diagnostic("permission-not-kept", text, None, Severity.WARNING)
     path = files.path(update.destination)
     try:
-        _change(path, lambda settings: _put(settings, update))
+        _change(path, lambda settings: put(settings, update))
     except (OSError, ValueError) as error:
         return Diagnostic("permission-not-kept", f"{path}: {error}. The update holds for this session alone.")
     return None
 
 
-def _put(settings: Settings, update: Update) -> None:
+def put(settings: Settings, update: Update) -> None:
+    """Write an update into the content of a settings file; raise ValueError where a value has the wrong shape."""
     permissions = _member(settings, "permissions", dict)
     match update:
         case SetMode(mode=mode):

@@ -104,13 +104,19 @@ class Permissions:
         """Add a directory to the workspace for this session."""
         self._apply(AddDirectories((path,), Origin.SESSION))
 
-    def update(self, entries: Sequence[Json]) -> None:
-        """Carry out `updatedPermissions`; what is wrong with them is in `notices`."""
+    def update(self, entries: Sequence[Json]) -> tuple[Update, ...]:
+        """Apply `updatedPermissions` and return those that were written to files; what is wrong is in `notices`."""
         updates, notes = read_updates(entries)
         self.notices += notes
+        kept = []
         for update in updates:
-            if self._apply(update) and (note := keep(update, self._files)) is not None:
-                self.notices.append(note)
+            if self._apply(update):
+                note = keep(update, self._files)
+                if note is None:
+                    kept.append(update)
+                else:
+                    self.notices.append(note)
+        return tuple(kept)
 
     def reload(self, declared: Declared) -> None:
         """Take up changed settings files; the command line, the session and the mode stand."""

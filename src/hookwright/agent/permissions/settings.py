@@ -1,4 +1,4 @@
-"""What a permission update makes of a project's settings, so that a person's own word needs no second yes."""
+"""What a person's permission updates do to trusted project settings: exactly what the person wrote is trusted again."""
 
 from __future__ import annotations
 
@@ -6,36 +6,44 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hookwright.agent.permissions.keep import put
+from hookwright.agent.permissions.rules import Origin
+from hookwright.agent.permissions.updates import Update
+from hookwright.config import Loaded, TrustPolicy, accept, review
 from hookwright.protocol.jsontext import Json
 
 #: Destination of an update → the scope whose settings it changes.
-_SCOPES = {"localSettings": "local", "projectSettings": "project"}
+_SCOPES = {Origin.LOCAL: "local", Origin.PROJECT: "project"}
 
 
-def with_rules(entry: str, updates: Sequence[Mapping[str, Json]]) -> Any:
-    """Give the settings of a project, as trust binds them, with the rules of some updates added or taken out."""
+def trust_own_changes(before: Loaded, after: Loaded, kept: Sequence[Update]) -> None:
+    """Trust project settings again after a person's updates were written to them.
+
+    Trust is bound to content, so any rule written to a trusted file would switch off every setting of the project,
+    deny rules included. Law: the settings are trusted again if they were trusted before and now differ by nothing but
+    these updates. If someone else changed them in the meantime, they wait for a review like any other change.
+    """
+    gate = before.gate
+    if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
+        return
+    expected = with_updates(gate.settings.entry if gate.settings is not None else "{}", kept)
+    own = [item for item in review(after).pending if not item.item.event and json.loads(item.item.entry) == expected]
+    if own:
+        accept(gate.store, after.project_dir, own)
+
+
+def with_updates(entry: str, updates: Sequence[Update]) -> Any:
+    """Return the settings of a project, in the form that trust binds, after some updates."""
     settings = json.loads(entry)
     for update in updates:
-        scope = _SCOPES.get(str(update.get("destination")))
-        if scope is None:
-            continue
-        permissions = settings.setdefault(scope, {}).setdefault("permissions", {})
-        listed = permissions.setdefault(str(update.get("behavior")), [])
-        texts = rule_texts((update,))
-        if update.get("type") == "addRules":
-            listed += [text for text in texts if text not in listed]
-        else:
-            listed[:] = [text for text in listed if text not in texts]
+        scope = _SCOPES.get(update.destination)
+        if scope is not None:
+            put(settings.setdefault(scope, {}), update)
     return settings
 
 
-def same_entry(entry: str, expected: Json) -> bool:
-    """Tell whether settings are exactly the expected ones."""
-    return bool(json.loads(entry) == expected)
-
-
 def rule_texts(updates: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Write the rules of permission updates as settings files have them."""
+    """Write the rules of permission updates the way settings files have them."""
     return [_rule_text(rule) for update in updates for rule in update.get("rules", ())]
 
 

@@ -11,6 +11,8 @@ import msgspec
 from msgspec import UNSET
 
 from hookwright.agent.permissions import Mode, Permissions
+from hookwright.agent.permissions.settings import trust_own_changes
+from hookwright.agent.permissions.updates import Update as PermissionUpdate
 from hookwright.agent.state.components import Components
 from hookwright.agent.state.inbox import Inbox
 from hookwright.agent.state.instructions import Instructions
@@ -185,31 +187,38 @@ class Session:
 
     # ── permissions ─────────────────────────────────────────────────────────
 
-    def update_permissions(self, entries: Sequence[Mapping[str, Json]]) -> None:
-        """Carry out what a hook or a person wants to be allowed from now on."""
+    def update_permissions_of_person(self, entries: Sequence[Mapping[str, Json]]) -> None:
+        """Apply a person's permission updates; what they write to trusted project settings is trusted again."""
         if not entries:
             return
-        mode = self.permissions.mode
-        self.permissions.update(entries)
-        self._tell_of_permissions(mode)
+        before = self.hooks.places.load()
+        kept = self._update_permissions(entries)
+        if kept:
+            trust_own_changes(before, self.hooks.places.load(), kept)
 
     def update_permissions_of_hook(self, entries: Sequence[Mapping[str, Json]]) -> None:
-        """Carry out what a hook wants to be allowed; in a project whose settings a person trusted, for this session.
+        """Apply a hook's permission updates; in a project whose settings a person trusted, for this session only.
 
-        Written there, the rule would make the settings others than the trusted ones, and all of them, deny rules
-        included, would lose their effect until somebody trusts them again.
+        Trust is bound to content: a rule written there would switch off all settings of the project, deny rules
+        included, until a person trusts them again.
         """
         gate = self.hooks.loaded.gate
         if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
-            self.update_permissions(entries)
+            self._update_permissions(entries)
             return
         written = [entry for entry in entries if entry.get("destination") in ("localSettings", "projectSettings")]
         for entry in written:
             text = f"a hook's rule for {entry['destination']} holds for this session; add it to the file yourself"
             self.report(Diagnostic("permission-not-kept", text, None, Severity.WARNING))
-        self.update_permissions(
+        self._update_permissions(
             [{**entry, "destination": "session"} if entry in written else entry for entry in entries]
         )
+
+    def _update_permissions(self, entries: Sequence[Mapping[str, Json]]) -> Sequence[PermissionUpdate]:
+        mode = self.permissions.mode
+        kept = self.permissions.update(entries)
+        self._tell_of_permissions(mode)
+        return kept
 
     def set_mode(self, name: str) -> None:
         """Go on in another permission mode."""

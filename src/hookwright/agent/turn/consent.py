@@ -182,7 +182,7 @@ def _replied(actor: Actor, wish: ToolRequest, reply: Permission, texts: tuple[st
     if not reply.allow:
         text = reply.message or "The user does not want this tool call to be carried out."
         return RefusedCall(text=text, texts=texts, interrupts=reply.interrupt)
-    actor.session.update_permissions(reply.updated_permissions)
+    actor.session.update_permissions_of_person(reply.updated_permissions)
     if reply.updated_input is None or dict(reply.updated_input) == wish.arguments:
         return Consent(arguments=wish.arguments, texts=texts)
     tool, update = wish.tool, dict(reply.updated_input)

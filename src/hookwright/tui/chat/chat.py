@@ -10,7 +10,6 @@ import msgspec
 
 from hookwright.agent.agent import Agent, open_agent
 from hookwright.agent.headless.debug_log import DebugLog
-from hookwright.agent.permissions.settings import same_entry, with_rules
 from hookwright.agent.state.inbox import Closed, InboxItem, Prompt, TaskNotice, TeamMessage
 from hookwright.agent.state.options import NewSession, Start
 from hookwright.agent.state.session import Permission, PermissionQuestion, Person, Session
@@ -23,7 +22,6 @@ from hookwright.models.types import Model
 from hookwright.observers import Notice
 from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.handlers import Handler
-from hookwright.protocol.jsontext import Json
 from hookwright.tui.chat.plan import ChatPlan
 from hookwright.tui.feed.activity import Activity
 from hookwright.tui.feed.entries import head_counts
@@ -201,7 +199,7 @@ class Chat:
         async with open_agent(
             options,
             model=await self._model_to_ask(options.env),
-            person=Person(self._permit, self._face.fill_in) if self._face.can_ask else Person(),
+            person=Person(self._face.permit, self._face.fill_in) if self._face.can_ask else Person(),
             on_message_update=self._update,
             observers=(self._notice,),
         ) as agent:
@@ -259,27 +257,6 @@ class Chat:
             self.feed.say(str(error), Level.ERROR)
         self.feed.busy = False
         self._face.changed()
-
-    async def _permit(self, question: PermissionQuestion) -> Permission:
-        """Ask, and keep what the person wants to be kept before anything else looks at the settings."""
-        answer = await self._face.permit(question)
-        self.keep_permissions(answer.updated_permissions)
-        return msgspec.structs.replace(answer, updated_permissions=())
-
-    def keep_permissions(self, updates: Sequence[Mapping[str, Json]]) -> None:
-        """Carry out a person's wishes; what they write to trusted settings is trusted, and nothing else is."""
-        assert self.agent is not None
-        session = self.agent.session
-        gate = session.hooks.loaded.gate
-        trusted = gate.policy is TrustPolicy.STORED and gate.settings_count()
-        expected = with_rules(gate.settings.entry if gate.settings is not None else "{}", updates)
-        session.update_permissions(updates)
-        if not trusted or not updates:
-            return
-        now = review(self.plan.options.places().load(), self.plan.options.cwd)
-        own = [item for item in now.pending if not item.item.event and same_entry(item.item.entry, expected)]
-        if own:
-            accept(gate.store, now.project, own)
 
     async def _model_to_ask(self, env: Mapping[str, str]) -> Model:
         """Make a model for each session; a script goes on where it was. A client is imported beside the loop."""

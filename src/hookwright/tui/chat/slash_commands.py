@@ -152,7 +152,7 @@ def change_permissions(conductor: Chat, words: str) -> str:
             kind = "removeRules" if verb == "remove" else "addRules"
             update = {"type": kind, "rules": [split_rule(rule)], "behavior": behavior.value}
             for destination in ("session", "localSettings") if verb == "remove" else ("localSettings",):
-                conductor.keep_permissions([{**update, "destination": destination}])
+                session.update_permissions_of_person([{**update, "destination": destination}])
         return f"{rule} is removed." if verb == "remove" else f"{rule}: {verb} from now on."
     try:
         read_mode(words)

@@ -108,7 +108,7 @@ def test_a_turn_becomes_prompt_answer_call_and_a_quiet_line(chat: Chat) -> None:
 
     async def run() -> None:
         items = await Host(chat).talk("look")
-        assert kinds(items) == ["Banner", "Prompt", "Answer", "Call", "Answer", "Hooked"]
+        assert kinds(items) == ["Banner", "PromptItem", "AnswerText", "CallItem", "AnswerText", "Hooked"]
         prompt, call = items[1], next(item for item in items if isinstance(item, CallItem))
         assert isinstance(prompt, PromptItem)
         assert [firing.event.event_name for firing in prompt.firings] == ["UserPromptSubmit"]
