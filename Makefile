@@ -64,7 +64,8 @@ coverage: install     ## branch coverage of the core
 coverage-map: install ## requirement rows that no test names
 	@$(BIN)/python tests/coverage_map.py
 
-docs: install         ## write the generated tables of docs/
+docs: install         ## write the generated source and the generated pages of docs/
+	$(BIN)/python tools/generate.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/generate_rules.py
 

@@ -13,16 +13,11 @@ from hookwright.protocol.events import CATALOGUE
 
 ROOT = Path(hookwright.__file__).parent
 
-#: Public modules beside the names of the package itself, with the names that count.
+#: Public modules other than the package itself, with their public names.
 FURTHER = {
-    "hookwright.protocol.outcome": ("EndTurn", "Verdict", "Ending"),
-    "hookwright.session": ("HookSession",),
-    "hookwright.background": ("Background", "Late"),
-    "hookwright.observers.notices": ("RunStarted", "RunEnded", "EventEnded"),
+    "hookwright.background": ("Background",),
     "hookwright.executors.callback": ("CallbackContext", "Signal"),
     "hookwright.executors.toolbox": ("ToolBox", "ToolUse", "ReadResult"),
-    "hookwright.config": ("TrustPolicy", "Settings"),
-    "hookwright.protocol.sources": ("Source", "Scope"),
     "hookwright.protocol.samples": ("sample",),
     "hookwright.models": ("from_environment",),
     "hookwright.author": ("Hook", "deny", "ask", "allow", "defer", "block", "stop", "context", "message", "rewrite"),
@@ -59,6 +54,8 @@ def _entry(module: str, name: str, home: str) -> str:
         text = _class(node, lines)
     elif isinstance(node, ast.AnnAssign):
         text = f"{name}: {ast.unparse(node.annotation)}"
+    elif isinstance(node, ast.Assign):
+        text = ast.unparse(node)
     else:
         text = _function(node, lines)
     return f"{heading}\n\n{code(text, 'python')}"
@@ -69,7 +66,7 @@ def _path(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign | ast.Assign
 
 
 def _find(module: str, name: str) -> tuple[Definition, list[str]]:
@@ -80,6 +77,8 @@ def _find(module: str, name: str) -> tuple[Definition, list[str]]:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return node, text.splitlines()
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return node, text.splitlines()
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in node.targets):
             return node, text.splitlines()
     for inner in ast.walk(tree):
         if isinstance(inner, ast.ImportFrom) and inner.module and any(alias.name == name for alias in inner.names):

@@ -10,11 +10,15 @@ from __future__ import annotations
 from hookwright._version import __version__ as __version__
 
 TYPE_CHECKING = False  # `typing` would cost more than all the rest of this module
+# begin: written by tools/generate.py
 if TYPE_CHECKING:
     from typing import Any
 
+    from hookwright.background import Late as Late
     from hookwright.code_hooks import Hooks as Hooks
     from hookwright.config import Loaded as Loaded
+    from hookwright.config import Settings as Settings
+    from hookwright.config import TrustPolicy as TrustPolicy
     from hookwright.config import load_hooks as load_hooks
     from hookwright.engine import HookEngine as HookEngine
     from hookwright.engine import Options as Options
@@ -24,8 +28,16 @@ if TYPE_CHECKING:
     from hookwright.errors import MissingExtra as MissingExtra
     from hookwright.errors import TrustError as TrustError
     from hookwright.hookset import HookSet as HookSet
+    from hookwright.hookset import Selection as Selection
+    from hookwright.models.types import Model as Model
+    from hookwright.observers.notices import EventEnded as EventEnded
+    from hookwright.observers.notices import Notice as Notice
+    from hookwright.observers.notices import Observer as Observer
+    from hookwright.observers.notices import RunEnded as RunEnded
+    from hookwright.observers.notices import RunStarted as RunStarted
     from hookwright.protocol.answers import Answer as Answer
     from hookwright.protocol.diagnostics import Diagnostic as Diagnostic
+    from hookwright.protocol.diagnostics import Severity as Severity
     from hookwright.protocol.events import CATALOGUE as CATALOGUE
     from hookwright.protocol.events import ConfigChange as ConfigChange
     from hookwright.protocol.events import CwdChanged as CwdChanged
@@ -33,6 +45,7 @@ if TYPE_CHECKING:
     from hookwright.protocol.events import Elicitation as Elicitation
     from hookwright.protocol.events import ElicitationResult as ElicitationResult
     from hookwright.protocol.events import Event as Event
+    from hookwright.protocol.events import EventRules as EventRules
     from hookwright.protocol.events import FileChanged as FileChanged
     from hookwright.protocol.events import InstructionsLoaded as InstructionsLoaded
     from hookwright.protocol.events import MessageDisplay as MessageDisplay
@@ -61,19 +74,45 @@ if TYPE_CHECKING:
     from hookwright.protocol.events import UserPromptSubmit as UserPromptSubmit
     from hookwright.protocol.events import WorktreeCreate as WorktreeCreate
     from hookwright.protocol.events import WorktreeRemove as WorktreeRemove
+    from hookwright.protocol.handlers import Handler as Handler
+    from hookwright.protocol.handlers import Kind as Kind
+    from hookwright.protocol.handlers import MatcherGroup as MatcherGroup
     from hookwright.protocol.host import Host as Host
+    from hookwright.protocol.job import Executor as Executor
+    from hookwright.protocol.job import Job as Job
+    from hookwright.protocol.jsontext import Json as Json
     from hookwright.protocol.outcome import Allow as Allow
     from hookwright.protocol.outcome import Ask as Ask
     from hookwright.protocol.outcome import Block as Block
+    from hookwright.protocol.outcome import Decision as Decision
     from hookwright.protocol.outcome import Defer as Defer
     from hookwright.protocol.outcome import Deny as Deny
+    from hookwright.protocol.outcome import Ending as Ending
+    from hookwright.protocol.outcome import EndTurn as EndTurn
     from hookwright.protocol.outcome import NoOpinion as NoOpinion
     from hookwright.protocol.outcome import Outcome as Outcome
     from hookwright.protocol.outcome import Run as Run
     from hookwright.protocol.outcome import Skip as Skip
     from hookwright.protocol.outcome import SkipReason as SkipReason
+    from hookwright.protocol.outcome import Timing as Timing
+    from hookwright.protocol.outcome import Verdict as Verdict
+    from hookwright.protocol.replies import Answered as Answered
+    from hookwright.protocol.replies import Backgrounded as Backgrounded
+    from hookwright.protocol.replies import Exited as Exited
+    from hookwright.protocol.replies import Failed as Failed
+    from hookwright.protocol.replies import Failure as Failure
+    from hookwright.protocol.replies import Judged as Judged
+    from hookwright.protocol.replies import NoAnswer as NoAnswer
+    from hookwright.protocol.replies import Reply as Reply
+    from hookwright.protocol.replies import Spent as Spent
+    from hookwright.protocol.replies import TimedOut as TimedOut
+    from hookwright.protocol.sources import Component as Component
+    from hookwright.protocol.sources import Plugin as Plugin
+    from hookwright.protocol.sources import Scope as Scope
+    from hookwright.protocol.sources import Source as Source
     from hookwright.protocol.wire import decode_event as decode_event
     from hookwright.protocol.wire import encode_event as encode_event
+    from hookwright.session import HookSession as HookSession
     from hookwright.session import fire_sync as fire_sync
     from hookwright.session import open_session as open_session
     from hookwright.visibility import Message as Message
@@ -82,14 +121,16 @@ if TYPE_CHECKING:
     from hookwright.wiring import Places as Places
     from hookwright.wiring import Powers as Powers
 
-#: Module → the public names it has.
+#: Module → its public names.
 _EXPORTS = {
-    "hookwright.protocol.answers": ("Answer",),
+    "hookwright.background": ("Late",),
+    "hookwright.code_hooks": ("Hooks",),
     "hookwright.config": (
         "Loaded",
+        "Settings",
+        "TrustPolicy",
         "load_hooks",
     ),
-    "hookwright.protocol.diagnostics": ("Diagnostic",),
     "hookwright.engine": (
         "HookEngine",
         "Options",
@@ -101,9 +142,27 @@ _EXPORTS = {
         "MissingExtra",
         "TrustError",
     ),
+    "hookwright.hookset": (
+        "HookSet",
+        "Selection",
+    ),
+    "hookwright.models.types": ("Model",),
+    "hookwright.observers.notices": (
+        "EventEnded",
+        "Notice",
+        "Observer",
+        "RunEnded",
+        "RunStarted",
+    ),
+    "hookwright.protocol.answers": ("Answer",),
+    "hookwright.protocol.diagnostics": (
+        "Diagnostic",
+        "Severity",
+    ),
     "hookwright.protocol.events": (
         "CATALOGUE",
         "Event",
+        "EventRules",
         "SessionStart",
         "Setup",
         "InstructionsLoaded",
@@ -138,22 +197,58 @@ _EXPORTS = {
         "ElicitationResult",
         "SessionEnd",
     ),
-    "hookwright.hookset": ("HookSet",),
+    "hookwright.protocol.handlers": (
+        "Handler",
+        "Kind",
+        "MatcherGroup",
+    ),
     "hookwright.protocol.host": ("Host",),
+    "hookwright.protocol.job": (
+        "Executor",
+        "Job",
+    ),
+    "hookwright.protocol.jsontext": ("Json",),
     "hookwright.protocol.outcome": (
         "Allow",
         "Ask",
         "Block",
+        "Decision",
         "Defer",
         "Deny",
+        "EndTurn",
+        "Ending",
         "NoOpinion",
         "Outcome",
         "Run",
         "Skip",
         "SkipReason",
+        "Timing",
+        "Verdict",
     ),
-    "hookwright.code_hooks": ("Hooks",),
+    "hookwright.protocol.replies": (
+        "Answered",
+        "Backgrounded",
+        "Exited",
+        "Failed",
+        "Failure",
+        "Judged",
+        "NoAnswer",
+        "Reply",
+        "Spent",
+        "TimedOut",
+    ),
+    "hookwright.protocol.sources": (
+        "Component",
+        "Plugin",
+        "Scope",
+        "Source",
+    ),
+    "hookwright.protocol.wire": (
+        "decode_event",
+        "encode_event",
+    ),
     "hookwright.session": (
+        "HookSession",
         "fire_sync",
         "open_session",
     ),
@@ -166,11 +261,8 @@ _EXPORTS = {
         "Places",
         "Powers",
     ),
-    "hookwright.protocol.wire": (
-        "decode_event",
-        "encode_event",
-    ),
 }
+# end
 
 _WHERE = {name: module for module, names in _EXPORTS.items() for name in names}
 

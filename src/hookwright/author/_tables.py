@@ -1,9 +1,12 @@
-"""What the events read and may leave out, as far as an author's answer depends on it."""
+"""What each event reads of an answer, and what a payload may omit.
+
+Written by tools/generate.py from the catalogue of events; do not edit.
+"""
 
 from __future__ import annotations
 
-#: Event → the field that it can be narrowed by (`-` for none), then what of an answer it reads. A test keeps this equal
-#: to the catalogue, which costs too much to import here.
+#: Event → the field it can be narrowed by (`-` for none), then the parts of an answer it reads. The catalogue itself
+#: takes too long to import for a hook.
 EVENTS: dict[str, str] = {
     "SessionStart": "source context message",
     "Setup": "trigger",
@@ -40,14 +43,17 @@ EVENTS: dict[str, str] = {
     "SessionEnd": "reason",
 }
 
+#: Events narrowed by the file name of a path.
+BASENAMES = frozenset({"FileChanged"})
+
 _MAY_BE_MISSING = """
-    prompt_id agent_id agent_type effort permission_mode model session_title seconds_since_last_response
-    context_tokens prompt_cache_likely_expired estimated_cache_write_usd globs trigger_file_path parent_file_path
+    prompt_id agent_id agent_type effort model session_title seconds_since_last_response context_tokens
+    prompt_cache_likely_expired estimated_cache_write_usd globs trigger_file_path parent_file_path permission_mode
     command_source turn_id message_id mcp_server permission_suggestions duration_ms is_interrupt title
     agent_transcript_path last_assistant_message background_tasks session_crons task_description teammate_name
     team_name error_details file_path requested_model prompt_cache_warm cache_ttl pricing mode url elicitation_id
     requested_schema content
 """
 
-#: Fields that an event may leave out; reading one that is not there gives None. A test keeps this equal, too.
+#: Fields a payload may omit; reading one that is missing returns None.
 OPTIONAL = frozenset(_MAY_BE_MISSING.split())
