@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import io
 from contextlib import redirect_stdout
 
 from pages.markdown import code, page, table
 
-from hookwright.cli import COMMANDS, main
+from hookwright.cli import COMMANDS, main, sentence
+from hookwright.cli.parsers import parser_of
 
 
 def cli() -> str:
-    """Write the page."""
+    """Return the page."""
     with redirect_stdout(io.StringIO()) as shown:
         main(["--help"])
     return page(
@@ -24,17 +24,9 @@ def cli() -> str:
     )
 
 
-def parser_of(name: str) -> argparse.ArgumentParser:
-    """Make the parser of one command, as the command line does."""
-    module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=f"hookwright {name}", description=COMMANDS[name])
-    module.configure(parser)
-    return parser
-
-
 def _section(name: str) -> str:
     parser = parser_of(name)
-    parts = [f"## hookwright {name}", (COMMANDS[name][:1].upper() + COMMANDS[name][1:] + ".")]
+    parts = [f"## hookwright {name}", sentence(COMMANDS[name]) + "."]
     parts += _tables(parser)
     if parser.epilog:
         parts.append(parser.epilog)
@@ -54,7 +46,7 @@ def _tables(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _shape(action: argparse.Action) -> str:
-    """Write an argument as it is typed."""
+    """Return an argument as it is typed."""
     metavar = action.metavar if isinstance(action.metavar, str) else (action.dest.upper() if action.nargs != 0 else "")
     if action.choices is not None:
         metavar = action.metavar if isinstance(action.metavar, str) else "{" + ",".join(map(str, action.choices)) + "}"
@@ -67,4 +59,4 @@ def _shape(action: argparse.Action) -> str:
 def _help(action: argparse.Action) -> str:
     text = (action.help or "") % {**vars(action), "prog": "hookwright"} if action.help else ""
     again = " (may be repeated)" if isinstance(action, argparse._AppendAction) else ""
-    return text + again
+    return sentence(text) + again

@@ -106,7 +106,7 @@ def test_a_dumb_terminal_and_a_wish_get_no_screen(chat: Chat) -> None:
 
 def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
     chat.script([text("Hi.")])
-    assert "there is no such mode" in piped(chat, "--permission-mode", "yolo").stderr
+    assert "yolo: not a permission mode" in piped(chat, "--permission-mode", "yolo").stderr
     assert piped(chat, "--theme", "pink").returncode == 1
     assert "no session to continue" in piped(chat, "--continue").stderr
 

@@ -64,7 +64,7 @@ def overview() -> str:
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name.ljust(width)}  {sentence(text)}" for name, text in COMMANDS.items())
     return (
-        "usage: hookwright COMMAND [OPTIONS]\n\n"
+        "Usage: hookwright COMMAND [OPTIONS]\n\n"
         f"Commands:\n{rows}\n\nRun `hookwright COMMAND --help` for the options of a command."
     )
 
@@ -86,14 +86,9 @@ def _run_as_program(name: str, args: list[str]) -> int:
 
 
 def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None) -> int:
-    import argparse
-    import importlib
+    from hookwright.cli.parsers import module_of, parser_of
 
-    module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(
-        prog=f"hookwright {name}", description=sentence(COMMANDS[name]) + ".", formatter_class=argparse.HelpFormatter
-    )
-    module.configure(parser)
+    module, parser = module_of(name), parser_of(name)
     imported()
     usage = getattr(module, "USAGE", USAGE)
     try:

@@ -1,15 +1,15 @@
-"""Completion scripts for shells, generated from the parsers of all commands."""
+"""Completion scripts for shells, generated from the commands' parsers."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from hookwright.cli import COMMANDS
+from hookwright.cli import COMMANDS, sentence
+from hookwright.cli.parsers import parser_of
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.samples import tool_names
 
@@ -21,35 +21,32 @@ class Option(msgspec.Struct, frozen=True):
 
     names: tuple[str, ...]
     help: str
-    #: The words that may follow it; empty when anything may, None when nothing follows.
+    #: The values it takes; empty if it takes any value, None if it takes none.
     values: tuple[str, ...] | None
     path: bool = False
 
 
 class CommandSpec(msgspec.Struct, frozen=True):
-    """One command with what may stand behind it."""
+    """One command and its arguments."""
 
     name: str
     help: str
     options: tuple[Option, ...]
-    #: Words for its positional arguments.
+    #: Known values of its positional arguments.
     words: tuple[str, ...]
     paths: bool
 
 
 def commands() -> tuple[CommandSpec, ...]:
-    """Ask every command's parser for its options."""
+    """Read the options of every command from its parser."""
     return tuple(_command(name, text) for name, text in COMMANDS.items())
 
 
 def _command(name: str, text: str) -> CommandSpec:
-    module = importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=f"hookwright {name}")
-    module.configure(parser)
     options: list[Option] = []
     words: list[str] = []
     paths = False
-    for action in parser._actions:  # argparse has no public way to list its actions
+    for action in parser_of(name)._actions:  # argparse has no public list of actions
         if action.help == argparse.SUPPRESS:
             continue
         if action.option_strings:
@@ -57,11 +54,11 @@ def _command(name: str, text: str) -> CommandSpec:
         else:
             words += _words(action)
             paths = paths or str(action.metavar) in _PATHS
-    return CommandSpec(name, text, tuple(options), tuple(words), paths)
+    return CommandSpec(name, sentence(text), tuple(options), tuple(words), paths)
 
 
 def _option(action: argparse.Action) -> Option:
-    text = " ".join((action.help or "").split()).replace("%%", "%")
+    text = sentence(" ".join((action.help or "").split()).replace("%%", "%"))
     values = None if action.nargs == 0 else tuple(_words(action))
     return Option(tuple(action.option_strings), text, values, str(action.metavar) in _PATHS)
 
@@ -85,7 +82,7 @@ def _quoted(text: str) -> str:
 
 
 def bash() -> Iterator[str]:
-    """Write a script for bash."""
+    """Yield the lines of the bash script."""
     found = commands()
     yield "# bash completion for hookwright; load it with: source <(hookwright completion bash)"
     yield "_hookwright() {"
@@ -123,7 +120,7 @@ def bash() -> Iterator[str]:
 
 
 def zsh() -> Iterator[str]:
-    """Write a script for zsh."""
+    """Yield the lines of the zsh script."""
     found = commands()
     yield "#compdef hookwright"
     yield "# zsh completion for hookwright; load it with: source <(hookwright completion zsh)"
@@ -166,7 +163,7 @@ def _colons(text: str) -> str:
 
 
 def fish() -> Iterator[str]:
-    """Write a script for fish."""
+    """Yield the lines of the fish script."""
     found = commands()
     yield "# fish completion for hookwright; load it with: hookwright completion fish | source"
     yield "complete -c hookwright -f"

@@ -1,4 +1,4 @@
-"""Options that several commands share: where hooks are looked for, and what event is meant."""
+"""Options that several commands share: where hooks are loaded from, and which event to fire."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from hookwright.cli.agentflags import listed
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
@@ -16,24 +17,36 @@ from hookwright.wiring import Places
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where hooks are looked for."""
-    parser.add_argument("--project", default=".", metavar="DIR", help="start directory (default: here)")
+    """Add the options that say where hooks are loaded from."""
     parser.add_argument(
-        "--settings", action="append", default=[], metavar="FILE|JSON", help="further settings, as a file or JSON text"
+        "--project", default=".", metavar="DIR", help="project directory (default: the current directory)"
     )
-    parser.add_argument("--setting-sources", metavar="LIST", help="which of user,project,local are read")
-    parser.add_argument("--plugin-dir", action="append", default=[], metavar="DIR", help="load a plugin from a folder")
-    parser.add_argument("--trust", action="store_true", help="trust the project's hooks for this call")
+    parser.add_argument(
+        "--settings",
+        action="append",
+        default=[],
+        metavar="FILE|JSON",
+        help="load additional settings from a file or a JSON string",
+    )
+    parser.add_argument(
+        "--setting-sources",
+        type=listed,
+        metavar="LIST",
+        help="load only these settings: user, project, local (comma-separated)",
+    )
+    parser.add_argument(
+        "--plugin-dir", action="append", default=[], metavar="DIR", help="load a plugin from a directory"
+    )
+    parser.add_argument("--trust", action="store_true", help="trust the project's hooks for this command")
 
 
 def places(args: argparse.Namespace) -> Places:
-    """Read those options."""
-    listed = args.setting_sources
+    """Return the places these options name."""
     return Places(
         project=args.project,
         env=dict(os.environ),
         settings=tuple(args.settings),
-        sources=None if listed is None else tuple(word.strip() for word in listed.split(",") if word.strip()),
+        sources=args.setting_sources,
         plugin_dirs=tuple(args.plugin_dir),
         trust=TrustPolicy.EVERYTHING if args.trust else None,
     )
@@ -41,27 +54,37 @@ def places(args: argparse.Namespace) -> Places:
 
 def add_event(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe an event."""
-    parser.add_argument("event", nargs="?", metavar="EVENT", help="event name; without it the event's JSON is on stdin")
+    parser.add_argument(
+        "event", nargs="?", metavar="EVENT", help="event name; if omitted, the event is read as JSON from stdin"
+    )
     parser.add_argument(
         "--sample",
         metavar="WHAT",
-        help="an ordinary event for this tool (Write, mcp__server__tool) or this value of the matcher (resume, manual)",
+        help="use sample data for this tool (Write, mcp__server__tool) or matcher value (resume, manual)",
     )
-    parser.add_argument("--tool", metavar="NAME", help="tool_name; without --input it gets an ordinary input")
-    parser.add_argument("--input", metavar="JSON", help="tool_input")
-    parser.add_argument("--prompt", metavar="TEXT", help="prompt")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="FIELD=VALUE", help="any other field; the value is JSON or text"
+        "--tool", metavar="NAME", help="set `tool_name`, with a sample `tool_input` unless --input is given"
+    )
+    parser.add_argument("--input", metavar="JSON", help="set `tool_input`")
+    parser.add_argument("--prompt", metavar="TEXT", help="set `prompt`")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="set any other field to a JSON value or a string",
     )
 
 
 def read_event(args: argparse.Namespace) -> Event:
-    """Build the event that the options describe, or read it from stdin."""
+    """Build the event from the options, or read it from stdin."""
     if args.event is None:
         if sys.stdin.isatty():
-            raise InvalidEvent("name an event, or give its JSON on stdin: hookwright fire PreToolUse --tool Bash")
+            raise InvalidEvent(
+                "name an event, or write its JSON to stdin; for example: hookwright fire PreToolUse --tool Bash"
+            )
         if args.sample is not None:
-            raise InvalidEvent(f"--sample {args.sample}: name the event too, for example PreToolUse")
+            raise InvalidEvent(f"--sample {args.sample}: also name the event, for example PreToolUse")
         return decode_event(sys.stdin.buffer.read())
     if args.event not in CATALOGUE:
         raise InvalidEvent(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
@@ -76,21 +99,21 @@ def _given(args: argparse.Namespace) -> dict[str, Json]:
     if args.input is not None:
         value, problem = parse_json(args.input)
         if problem is not None or not isinstance(value, dict):
-            raise InvalidEvent(f'--input {args.input}: write a JSON object, for example \'{{"command": "ls"}}\'')
+            raise InvalidEvent(f'--input {args.input}: not a JSON object; write, for example, \'{{"command": "ls"}}\'')
         given["tool_input"] = value
     if args.prompt is not None:
         given["prompt"] = args.prompt
     for item in args.set:
         name, equals, text = item.partition("=")
         if not equals:
-            raise InvalidEvent(f"--set {item}: write FIELD=VALUE")
+            raise InvalidEvent(f"--set {item}: not an assignment; write FIELD=VALUE")
         value, problem = parse_json(text)
         given[name] = text if problem is not None else value
     return given
 
 
 def _defaults(name: str, project: str, variant: str | None) -> dict[str, Json]:
-    """Fill in what a session would: ids, paths, and the event's own required fields."""
+    """Return the fields a session would fill in: IDs, paths, and the event's own required fields."""
     cwd = os.path.abspath(project)
     session = new_session_id()
     slug = "".join(letter if letter.isalnum() else "-" for letter in cwd)

@@ -1,17 +1,17 @@
-"""One line on a terminal that says how far a long piece of work has come; silent everywhere else."""
+"""A progress line for long work, on terminals only."""
 
 from __future__ import annotations
 
 import time
 from typing import TextIO
 
-#: Work that ends sooner needs no line.
+#: Seconds before the line appears; shorter work shows none.
 PATIENCE = 0.4
 _PAUSE = 0.1
 
 
 class Progress:
-    """Counts towards a total and shows it; a pipe or a log sees nothing of it."""
+    """A counter that is shown on a terminal and invisible in a pipe or a log."""
 
     def __init__(self, stream: TextIO, what: str, total: int) -> None:
         self._stream = stream if stream.isatty() else None
@@ -32,7 +32,7 @@ class Progress:
         self._stream.flush()
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._stream is not None and self._visible:
             self._stream.write("\r\x1b[2K")
             self._stream.flush()

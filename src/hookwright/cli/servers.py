@@ -1,4 +1,4 @@
-"""The option that lends MCP servers to hooks."""
+"""The option that connects MCP servers for hooks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hookwright.wiring import Powers
 def add_servers(parser: argparse.ArgumentParser) -> None:
     """Add the option."""
     parser.add_argument(
-        "--mcp-config", action="append", default=[], metavar="FILE|JSON", help="MCP servers for mcp_tool hooks"
+        "--mcp-config", action="append", default=[], metavar="FILE|JSON", help="load MCP servers for mcp_tool hooks"
     )
 
 
 def powers(args: argparse.Namespace) -> Powers:
-    """Read the option; whoever gets the servers closes them."""
+    """Return the servers the option names; the caller must close them."""
     found: dict[str, ServerConfig] = {}
     for value in args.mcp_config:
         path, text = _text(value)
@@ -41,4 +41,4 @@ def _text(value: str) -> tuple[str, str]:
         with open(value, encoding="utf-8") as file:
             return value, file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--mcp-config {value}: cannot be read: {error}") from None
+        raise ConfigError(f"--mcp-config {value}: cannot read this file: {error}") from None

@@ -1,4 +1,4 @@
-"""Colour where it is wanted."""
+"""Colours for terminals."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TextIO
 
 
 class Style:
-    """Wraps words in colour, or leaves them alone."""
+    """Colours for text, or none."""
 
     def __init__(self, colour: bool) -> None:
         self.colour = colour
 
     @classmethod
     def of(cls, stream: TextIO) -> Style:
-        """Colour on a terminal, unless NO_COLOR or TERM=dumb says otherwise; FORCE_COLOR overrides."""
+        """Use colours on a terminal unless NO_COLOR or TERM=dumb is set; FORCE_COLOR always wins."""
         if os.environ.get("FORCE_COLOR"):
             return cls(True)
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -24,21 +24,21 @@ class Style:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
 
     def bold(self, text: str) -> str:
-        """Stress a text."""
+        """Mark a text as important."""
         return self._wrap("1", text)
 
     def dim(self, text: str) -> str:
-        """Step back."""
+        """Mark a text as secondary."""
         return self._wrap("2", text)
 
     def good(self, text: str) -> str:
-        """Say that all is well."""
+        """Mark a text as a success."""
         return self._wrap("32", text)
 
     def bad(self, text: str) -> str:
-        """Say that something was refused or broke."""
+        """Mark a text as a refusal or a failure."""
         return self._wrap("31", text)
 
     def warn(self, text: str) -> str:
-        """Call for attention."""
+        """Mark a text as a warning."""
         return self._wrap("33", text)

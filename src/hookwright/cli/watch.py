@@ -1,4 +1,4 @@
-"""Wait until something that decides about hooks changes on disk, by looking at it now and then."""
+"""Wait until a settings file or hook script changes on disk, by polling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Stamps = dict[str, tuple[int, int, int] | None]
 
 
 def watched_files(loaded: Loaded) -> tuple[str, ...]:
-    """List settings files, present or not, and the files that the hooks' commands name."""
+    """Return the settings files, whether or not they exist, and the files named by the hooks' commands."""
     where = loaded.locations
     reach = Reach(where.project_dir, where.start_dir, where.home)
     found = dict.fromkeys(file.path for file in loaded.files if file.path)
@@ -32,12 +32,12 @@ def watched_files(loaded: Loaded) -> tuple[str, ...]:
 
 
 def stamps(paths: Iterable[str]) -> Stamps:
-    """Note how each file looks now."""
+    """Return a stamp of each file as it is now."""
     return {path: _stamp(path) for path in paths}
 
 
 def wait_for_change(before: Stamps) -> list[str]:
-    """Wait, and tell which files changed."""
+    """Wait for a change and return the changed files."""
     while True:
         changed = [path for path, stamp in before.items() if _stamp(path) != stamp]
         if changed:

@@ -13,14 +13,14 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from hookwright.agent.agent import Agent, open_agent
-from hookwright.agent.headless.arguments import listed, shared_options
+from hookwright.agent.headless.arguments import options_of
 from hookwright.agent.headless.control import Control
 from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.headless.prompts import every_prompt, one_prompt
 from hookwright.agent.headless.stream import StreamOptions, StreamOutput, output_for
 from hookwright.agent.state.components import given_agents
 from hookwright.agent.state.endings import Result
-from hookwright.agent.state.options import AgentOptions, NewSession
+from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person
 from hookwright.agent.state.updates import Diagnosed, Note, Update
 from hookwright.errors import ConfigError
@@ -157,17 +157,9 @@ def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptio
     """Turn arguments into options."""
     if args.resume == "":
         raise ConfigError("--resume: name the conversation, or use --continue for the last one")
-    options = shared_options(args, env)
-    if args.session_id is not None and isinstance(options.start, NewSession):
-        options = msgspec.structs.replace(options, start=NewSession(args.session_id))
     return msgspec.structs.replace(
-        options,
-        tools=listed(args.tools),
-        agents=given_agents(args.agents) if args.agents is not None else {},
-        system_prompt=args.system_prompt,
-        max_turns=args.max_turns,
-        worktree=args.worktree,
+        options_of(args, env),
+        agents=given_agents(args.agents_json) if args.agents_json is not None else {},
         setup="init" if args.init or args.init_only else "maintenance" if args.maintenance else None,
         one_shot=args.input_format != "stream-json",
-        journal=not args.no_journal,
     )

@@ -1,4 +1,4 @@
-"""`hookwright chat`: talk to the reference agent in the terminal, with its hooks in plain sight."""
+"""`hookwright chat`: chat with the reference agent in the terminal and see what its hooks do."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ import argparse
 import os
 import sys
 
-from hookwright.cli.agentflags import configure_conversation, configure_places, configure_rules
+from hookwright.cli.agentflags import (
+    configure_conversation,
+    configure_debugging,
+    configure_model,
+    configure_permissions,
+    configure_places,
+)
 
-EPILOG = "Where stdin or stdout is no terminal, or with --plain, the conversation goes line by line."
+EPILOG = "If stdin or stdout is not a terminal, or with --plain, the chat is printed line by line."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("prompt", nargs="?", help="what to say first")
-    add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a conversation; without ID you choose")
-    add("--theme", choices=("auto", "dark", "light"), default="auto", help="colours; NO_COLOR switches them off")
-    add("--plain", action="store_true", help="line by line, without a screen: for screen readers and dumb terminals")
-    configure_conversation(parser)
-    configure_rules(parser)
+    add("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
+    add("--theme", choices=("auto", "dark", "light"), default="auto", help="colour theme; NO_COLOR turns colours off")
+    add("--plain", action="store_true", help="print line by line, for screen readers and simple terminals")
+    configure_conversation(parser).add_argument(
+        "-r", "--resume", nargs="?", const="", metavar="ID", help="resume a conversation by ID, or choose one"
+    )
+    configure_model(parser)
+    configure_permissions(parser)
     configure_places(parser)
+    configure_debugging(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the screen, or talk line by line where there is none."""
+    """Open the app, or chat line by line where there is no terminal."""
     if args.plain or not _has_screen():
         from hookwright.tui.chat.plain import talk
 
@@ -34,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _has_screen() -> bool:
-    """Tell whether there is a terminal on every side; the screen itself is drawn on stderr."""
+    """Return whether all three streams are terminals; the app itself draws on stderr."""
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)) and _term() != "dumb"
 
 
@@ -43,13 +52,13 @@ def _term() -> str:
 
 
 def _open(args: argparse.Namespace) -> int:
-    env = dict(os.environ)  # Textual takes NO_COLOR out of the environment; hooks are to see it as it was
+    env = dict(os.environ)  # Textual removes NO_COLOR from the environment; hooks should still see it
     try:
         from hookwright.tui.widgets.app import AppLaunch, ChatApp
     except ImportError:
         from hookwright.errors import MissingExtra
 
-        raise MissingExtra("the screen of `hookwright chat` (or use --plain)", "tui") from None
+        raise MissingExtra("the terminal app of `hookwright chat` (or use --plain)", "tui") from None
     app = ChatApp(AppLaunch(args=args, env=env, cwd=os.getcwd()))
     status = app.run()
     if app.failure is not None:

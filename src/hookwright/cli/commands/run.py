@@ -1,4 +1,4 @@
-"""`hookwright run`: the reference agent without a screen."""
+"""`hookwright run`: the reference agent, headless."""
 
 from __future__ import annotations
 
@@ -6,43 +6,60 @@ import argparse
 import os
 import sys
 
-from hookwright.cli.agentflags import configure_conversation, configure_places, configure_rules
+from hookwright.cli.agentflags import (
+    configure_conversation,
+    configure_debugging,
+    configure_model,
+    configure_permissions,
+    configure_places,
+    listed,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags, by the names that people know from other headless agents."""
-    add = parser.add_argument
-    add("prompt", nargs="?", help="what to do; read from stdin if it is left out")
-    add("-p", "--print", action="store_true", help="accepted: this command never opens a screen")
-    add("--output-format", choices=("text", "json", "stream-json"), default="text", help="what stdout is")
-    add("--input-format", choices=("text", "stream-json"), default="text", help="what stdin is")
-    add("--verbose", action="store_true", help="tell notes of hooks on stderr, too")
-    add("--include-hook-events", action="store_true", help="lines for every hook run in stream-json")
-    add("--include-partial-messages", action="store_true", help="lines for text as it arrives in stream-json")
-    add("--no-journal", action="store_true", help="leave no line in the journal")
+    """Declare the flags, with the names people know from other headless agents."""
+    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the prompt; read from stdin if omitted")
+    _configure_output(parser)
     _configure_session(parser)
+    _configure_agent(parser)
+    configure_places(parser)
+    configure_debugging(parser)
+
+
+def _configure_output(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("Input and output").add_argument
+    add("-p", "--print", action="store_true", help="accepted for compatibility: `run` is always headless")
+    add("--output-format", choices=("text", "json", "stream-json"), default="text", help="output format")
+    add("--input-format", choices=("text", "stream-json"), default="text", help="input format")
+    add("--verbose", action="store_true", help="also print hook messages to stderr")
+    add("--include-hook-events", action="store_true", help="include every hook run in stream-json output")
+    add("--include-partial-messages", action="store_true", help="include partial messages in stream-json output")
+    add("--no-journal", dest="journal", action="store_false", help="do not write to the journal")
 
 
 def _configure_session(parser: argparse.ArgumentParser) -> None:
-    configure_conversation(parser)
-    add = parser.add_argument
-    add("-r", "--resume", metavar="ID", help="go on with a certain conversation")
-    add("--session-id", metavar="ID", help="the id of a new session")
-    add("--max-turns", type=int, metavar="N", help="end after so many model answers")
-    add("--system-prompt", metavar="TEXT", help="in the place of the usual one")
-    add("--init", action="store_true", help="run Setup hooks (init) first")
-    add("--init-only", action="store_true", help="run Setup and SessionStart hooks, then end")
-    add("--maintenance", action="store_true", help="run Setup hooks (maintenance) first")
-    configure_rules(parser)
-    add("--permission-prompt-tool", metavar="NAME", help="`stdio`: ask the program on the other end")
-    add("--tools", metavar="NAMES", help="offer these tools only")
-    configure_places(parser)
-    add("--agents", metavar="JSON", help="further kinds of subagents")
-    add("-w", "--worktree", metavar="NAME", help="start in a new worktree")
+    add = configure_conversation(parser).add_argument
+    add("-r", "--resume", metavar="ID", help="resume a conversation by ID")
+    add("--session-id", metavar="ID", help="use this ID for the new session")
+    add("--max-turns", type=int, default=argparse.SUPPRESS, metavar="N", help="stop after N model turns")
+    add("-w", "--worktree", default=argparse.SUPPRESS, metavar="NAME", help="start in a new git worktree")
+    add("--init", action="store_true", help="run Setup hooks (trigger: init) before the session")
+    add("--init-only", action="store_true", help="run Setup and SessionStart hooks, then exit")
+    add("--maintenance", action="store_true", help="run Setup hooks (trigger: maintenance) before the session")
+
+
+def _configure_agent(parser: argparse.ArgumentParser) -> None:
+    add = configure_model(parser).add_argument
+    add("--system-prompt", metavar="TEXT", help="replace the default system prompt")
+    add("--agents", dest="agents_json", default=None, metavar="JSON", help="define additional subagents")
+    add = configure_permissions(parser).add_argument
+    add("--tools", type=listed, metavar="NAMES", help="offer only these tools (comma-separated)")
+    host = "send permission requests to the host program; the only name is `stdio`"
+    add("--permission-prompt-tool", default=None, metavar="NAME", help=host)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start the agent; importing a model's SDK goes on in a thread meanwhile."""
+    """Start the agent; a model's SDK is imported in a thread meanwhile."""
     from hookwright.models import prefetch
 
     if args.script is None:
@@ -53,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _prompt(args: argparse.Namespace) -> str | None:
-    """Take the prompt from the arguments, else from stdin; None when prompts come as a stream or none is needed."""
+    """Return the prompt from the arguments or stdin; None if prompts come as a stream or none is needed."""
     if args.input_format == "stream-json" or args.init_only:
         return None
     if args.prompt is not None:

@@ -1,4 +1,4 @@
-"""Print JSON Schemas, made from the catalogue."""
+"""`hookwright schema`: print JSON Schemas, generated from the event catalogue."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WHAT = ("settings", "input", "output", "all")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("what", choices=WHAT, help="a settings file, what a hook reads, what it prints, or everything")
-    parser.add_argument("event", nargs="?", metavar="EVENT", help="the event, for input and output")
-    parser.add_argument("--out", metavar="DIR", help="write files into a folder instead of printing")
-    parser.add_argument("--json", action="store_true", help="accepted for the sake of scripts: schemas are JSON anyway")
+    parser.add_argument("what", choices=WHAT, metavar="WHAT", help="settings, input, output or all")
+    parser.add_argument("event", nargs="?", metavar="EVENT", help="the event, required for input and output")
+    parser.add_argument("--out", metavar="DIR", help="write the schemas to files in this directory")
+    parser.add_argument("--json", action="store_true", help="accepted for consistency: schemas are always JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one schema, or write files."""
+    """Print the schemas, or write them to files."""
     chosen = _chosen(args.what, args.event)
     if args.out is not None:
         for name, schema in chosen.items():
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(schema, file, indent=2)
                 file.write("\n")
-        print(f"{len(chosen)} schema(s) in {args.out}")
+        print(f"wrote {len(chosen)} schema{'s' if len(chosen) > 1 else ''} to {args.out}")
         return 0
     shown = next(iter(chosen.values())) if len(chosen) == 1 else chosen
     print(json.dumps(shown, indent=2))
@@ -42,10 +42,10 @@ def run(args: argparse.Namespace) -> int:
 def _chosen(what: str, event: str | None) -> dict[str, Schema]:
     if what in ("settings", "all"):
         if event is not None:
-            raise ConfigError(f"`hookwright schema {what}` takes no event; leave `{event}` out")
+            raise ConfigError(f"`hookwright schema {what}` takes no event: remove `{event}`")
         return {"settings.schema.json": settings_schema()} if what == "settings" else all_schemas()
     if event is None:
-        raise ConfigError(f"name an event: hookwright schema {what} PreToolUse")
+        raise ConfigError(f"name an event, for example: hookwright schema {what} PreToolUse")
     if event not in CATALOGUE:
         raise InvalidEvent(f"`{event}` is not an event{did_you_mean(event, CATALOGUE)}")
     made = input_schema(event) if what == "input" else output_schema(event)

@@ -1,4 +1,4 @@
-"""Review what a project would run, and trust it as it is now."""
+"""`hookwright trust`: review what a project would run, and trust it as it is now."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ REFUSED = 2
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_places(parser)
-    parser.add_argument("--yes", action="store_true", help="trust everything shown without asking")
-    parser.add_argument("--show", action="store_true", help="only show, change nothing")
-    parser.add_argument("--revoke", action="store_true", help="trust nothing of this project any longer")
-    parser.add_argument("--json", action="store_true", help="print the review as JSON; changes nothing without --yes")
-    parser.epilog = "Exit status: 0 everything is trusted, 2 something is not, 1 usage or internal error."
+    parser.add_argument("--yes", action="store_true", help="trust everything without asking")
+    parser.add_argument("--show", action="store_true", help="show the review and change nothing")
+    parser.add_argument("--revoke", action="store_true", help="revoke all trust in this project")
+    parser.add_argument(
+        "--json", action="store_true", help="print the review as JSON and, without --yes, change nothing"
+    )
+    parser.epilog = "Exit status: 0 if everything is trusted, 2 if something is not, 1 for usage and internal errors."
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show, ask, record."""
+    """Show what is pending, ask, and record the answers."""
     loaded = msgspec.structs.replace(places(args), trust=TrustPolicy.STORED).load()
     store = loaded.gate.store
     if args.revoke:
         store.revoke(loaded.project_dir)
-        print(f"nothing of {loaded.project_dir} is trusted any longer")
+        print(f"revoked: nothing in {loaded.project_dir} is trusted now")
         return 0
     found = review(loaded)
     if args.json:
@@ -61,7 +63,7 @@ def _decide(args: argparse.Namespace, loaded: Loaded, found: Review) -> int:
 
 def _asked(found: Review) -> Iterator[Reviewed]:
     if not sys.stdin.isatty():
-        raise TrustError("nobody is here to ask; review with --show, then trust with --yes")
+        raise TrustError("stdin is not a terminal: review with --show, then trust with --yes")
     for item in found.pending:
         answer = input(f"trust {item.item.event or 'settings'} {one_line(item.item.label, 60)}? [y/N/all/quit] ")
         if answer.lower() in ("a", "all"):
@@ -82,7 +84,7 @@ def _word(item: Reviewed) -> str:
 def _lines(found: Review, style: Style) -> Iterator[str]:
     yield style.bold(harmless(found.project))
     if not found.items:
-        yield "  the project supplies no hooks and no settings"
+        yield "  this project has no hooks or settings"
     for item in found.items:
         word = style.good("trusted") if not item.pending else style.warn(_word(item))
         what = one_line(f"{item.item.event} {item.item.matcher or '*'}") if item.item.event else "settings keys"
@@ -94,7 +96,7 @@ def _lines(found: Review, style: Style) -> Iterator[str]:
         for line in item.diff().splitlines():
             yield f"      {_coloured(harmless(line), style)}"
     for record in found.removed:
-        yield style.dim(f"  gone     {harmless(record.place)} was trusted and is no longer configured")
+        yield style.dim(f"  gone     {harmless(record.place)} was trusted but is no longer configured")
 
 
 def _coloured(line: str, style: Style) -> str:

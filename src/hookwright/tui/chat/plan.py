@@ -1,4 +1,4 @@
-"""What a chat is started with: the command line read once, into options of the agent and wishes of the screen."""
+"""What a chat starts with: the command line, read once into options of the agent and of the chat."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.agent.headless.arguments import shared_options
+from hookwright.agent.headless.arguments import options_of
 from hookwright.agent.state.options import MODES, AgentOptions
 from hookwright.errors import ConfigError
 
-#: What `--resume` without an id stands for.
+#: The value of `--resume` without an ID: let the user choose.
 PICK = ""
 
 
@@ -20,19 +20,19 @@ class ChatPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     options: AgentOptions
     script: str | None = None
-    #: What is said first, before anybody types.
+    #: The first prompt.
     prompt: str | None = None
-    #: Ask which conversation to go on with.
+    #: Ask which conversation to resume.
     picks: bool = False
     debug_file: str | None = None
 
 
 def read_plan(args: argparse.Namespace, env: Mapping[str, str]) -> ChatPlan:
-    """Turn arguments into a plan."""
-    if args.permission_mode is not None and args.permission_mode not in (*MODES, "manual"):
-        known = ", ".join(MODES)
-        raise ConfigError(f"--permission-mode {args.permission_mode}: there is no such mode. Use one of {known}.")
-    options = msgspec.structs.replace(shared_options(args, env), attended=True, one_shot=False)
+    """Build a plan from the arguments."""
+    options = msgspec.structs.replace(options_of(args, env), attended=True, one_shot=False)
+    mode = options.permission_mode
+    if mode is not None and mode not in (*MODES, "manual"):
+        raise ConfigError(f"--permission-mode {mode}: not a permission mode; use one of {', '.join(MODES)}")
     return ChatPlan(
         options=options,
         script=args.script,

@@ -1,0 +1,60 @@
+"""The parser of every command, and the look of its help page."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+from hookwright.cli import COMMANDS, sentence
+
+_HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
+
+
+class HelpPage(argparse.HelpFormatter):
+    """A help page whose headings and texts begin with a capital."""
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a section under our name for it."""
+        super().start_section(_HEADINGS.get(heading or "", heading))
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """Add the usage line."""
+        super().add_usage(usage, actions, groups, prefix or "Usage: ")
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        return sentence(super()._expand_help(action))
+
+
+def module_of(name: str) -> ModuleType:
+    """Import the module of a command."""
+    return importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Build the parser of a command."""
+    parser = argparse.ArgumentParser(
+        prog=f"hookwright {name}", description=sentence(COMMANDS[name]) + ".", formatter_class=HelpPage
+    )
+    module_of(name).configure(parser)
+    parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shape, parser._get_positional_actions())])
+    return parser
+
+
+def _shape(action: argparse.Action) -> str:
+    """Return a positional argument as the usage line shows it."""
+    name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    match action.nargs:
+        case "?":
+            return f"[{name}]"
+        case "*":
+            return f"[{name}]..."
+        case _:
+            return name
