@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance faults faults-peers load fuzz bench coverage coverage-map docs lock clean
+.PHONY: help install demo test lint types unit conformance faults faults-peers load fuzz coverage coverage-map docs \
+	house bench bench-check bench-peers lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -18,7 +19,7 @@ $(STAMP): pyproject.toml requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-demo: install    ## run the main job in a throw-away project
+demo: install    ## run the main job in a temporary project
 	@$(BIN)/python examples/demo/demo.py
 
 test: install lint types unit conformance  ## everything that must pass
@@ -40,10 +41,10 @@ conformance: install  ## the conformance cases, through the command line
 faults: install       ## hostile hooks and environments: the whole table, a few minutes
 	@cd tests && ../$(BIN)/python -m faults
 
-faults-peers: install ## the hostile hooks on other engines, installed into bench/.peers, side by side
+faults-peers: install ## the same hostile hooks on other engines, installed into bench/.peers
 	$(BIN)/python bench/faults_peers.py
 
-load: install         ## 64 sessions at once, eight hooks an event, a minute
+load: install         ## 64 sessions at once, eight hooks per event, one minute
 	$(BIN)/python bench/load.py
 
 .fuzz/.installed: requirements/dev.lock
@@ -51,7 +52,7 @@ load: install         ## 64 sessions at once, eight hooks an event, a minute
 	-.fuzz/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.lock \
 		atheris==3.0.0 msgspec tree-sitter tree-sitter-bash ruamel.yaml && touch $@
 
-fuzz: install .fuzz/.installed  ## a million inputs for each reader of strange bytes, led by coverage; an hour or two
+fuzz: install .fuzz/.installed  ## a million inputs for each parser of untrusted bytes, guided by coverage; an hour or two
 	@cd tests && if test -e ../.fuzz/.installed; then PYTHONPATH=../src nice ../.fuzz/bin/python -m fuzz $(FUZZ); \
 		else nice ../$(BIN)/python -m fuzz $(FUZZ); fi
 
@@ -69,6 +70,10 @@ docs: install         ## write the generated source and the generated pages of d
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/generate_rules.py
 
+house: install        ## figures about the source tree, and the modules that one denied tool call crosses
+	@$(BIN)/python tools/house.py
+	@$(BIN)/python tools/walk.py
+
 bench: install        ## measure, as ratios inside one run, and write docs/benchmarks.md
 	$(BIN)/python bench/run.py
 
@@ -78,7 +83,7 @@ bench-check: install  ## fail when a key ratio is clearly worse than the committ
 bench-peers: install  ## the same hook through other engines, installed into bench/.peers
 	$(BIN)/python bench/peers.py
 
-lock:                 ## resolve requirements/dev.lock anew (needs uv)
+lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
 
 clean:

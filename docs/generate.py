@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: `make docs`; `--check` only tells which are out of date."""
+"""Write the reference pages from the code: `make docs`; `--check` only reports the pages that are out of date."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pages.cases import cases
 from pages.cli import cli
 from pages.diagnostics import diagnostics
 from pages.events import events
+from pages.layers import design
 from pages.settings import settings
 from pages.tables import exit_codes, visibility
 
@@ -26,6 +27,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/cases.md": cases,
     "reference/cli.md": cli,
     "reference/api.md": api,
+    "design.md": design,
 }
 
 

@@ -72,7 +72,7 @@ def imported(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def private_imports(path: Path) -> Iterator[str]:
-    """Yield imports of a private module of another folder, wherever they stand in the file."""
+    """Yield imports of a private module of another folder, anywhere in the file."""
     here = module_of(path).split(".")
     folder = here if path.name == "__init__.py" else here[:-1]
     for node in ast.walk(ast.parse(path.read_text())):

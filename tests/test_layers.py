@@ -33,6 +33,12 @@ def test_every_layer_exists() -> None:
     assert set(layers.RANK) <= rooms
 
 
+def test_the_design_page_draws_the_layers_that_are_enforced() -> None:
+    page = (layers.SRC.parent.parent / "docs" / "design.md").read_text()
+    drawn = page.partition("<!-- layers -->\n```text\n")[2].partition("\n```\n<!-- end of layers -->")[0]
+    assert drawn == layers.drawing(), "run: make docs"
+
+
 def test_no_folder_has_more_modules_than_a_reader_can_take_in() -> None:
     counts = collections.Counter(path.parent for path in layers.files() if path.name != "__init__.py")
     assert not {relative(folder): n for folder, n in counts.items() if n > layers.MOST_MODULES}
