@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from hookwright.config import Places
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
 
 _CONTEXT = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "seen"}}
 #: Eight hooks as people have them: silent ones, one that reads, one that talks, one that fails, one that denies.

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hookwright.aggregate import aggregate
 from hookwright.background import Background
+from hookwright.config.locations import Surroundings
 from hookwright.engine import HookEngine
 from hookwright.executors.callback import run_callback
 from hookwright.executors.command import CommandExecutor
@@ -25,7 +26,6 @@ from hookwright.observers import Observer
 from hookwright.observers.journal import Journal
 from hookwright.protocol.events import Event, PreToolUse
 from hookwright.protocol.handlers import CallbackHandler, CommandHandler, Handler, HttpHandler, Kind, MatcherGroup
-from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor
 from hookwright.protocol.outcome import Outcome, Run, Timing
 from hookwright.protocol.replies import Exited
@@ -51,7 +51,7 @@ def engine(
     groups: Sequence[MatcherGroup], executors: dict[Kind, Executor] | None = None, observers: Sequence[Observer] = ()
 ) -> HookEngine:
     """Make an engine as a session does."""
-    host = Host.here(os.getcwd())
+    host = Surroundings.here(None, None, None).host(os.getcwd())
     background = Background()
     known: dict[Kind, Executor] = {Kind.COMMAND: CommandExecutor(host, background), Kind.CALLBACK: run_callback}
     return HookEngine(
@@ -325,7 +325,7 @@ async def python_hook(worker: str, python: str = sys.executable, kind: str = "pl
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "hook.py")
         script.write_text(PLAIN_HOOK if kind == "plain" else AUTHOR_HOOK)
-        commands, workers = CommandExecutor(Host.here(folder), Background()), Workers()
+        commands, workers = CommandExecutor(Surroundings.here(None, None, None).host(folder), Background()), Workers()
         executor: Executor = commands if worker == "cold" else WorkerExecutor(commands, workers)
         chosen = None if worker == "cold" else worker
         handler = CommandHandler(source=PROGRAM, command=python, args=(str(script),), worker=chosen)

@@ -32,7 +32,7 @@ from docpages import (
 )
 from hookwright.cli import COMMANDS
 from hookwright.cli import main as hookwright
-from hookwright.config import load_hooks
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.protocol.diagnostics import CODES
 from hookwright.protocol.events import CATALOGUE
@@ -108,7 +108,9 @@ def test_json_in_pages_is_json_and_settings_load_without_a_word(path: Path, tmp_
         value = json_of(block.text)
         if "hooks" not in value or block.file == ".claude/settings.local.json":
             continue
-        loaded = load_hooks(tmp_path, env={}, home=str(tmp_path), settings=[block.text], trust=TrustPolicy.EVERYTHING)
+        loaded = Places(
+            project=str(tmp_path), env={}, home=str(tmp_path), settings=(block.text,), trust=TrustPolicy.EVERYTHING
+        ).load()
         assert [str(problem) for problem in loaded.diagnostics] == [], f"line {block.line}"
 
 

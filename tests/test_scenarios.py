@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from hookwright.config import Places
 from hookwright.protocol.outcome import Allow, Ask, Deny, NoOpinion, Outcome
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from support import event, hooks_for
 
 DENY = json.dumps(

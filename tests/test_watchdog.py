@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from hookwright.config import Places
 from hookwright.processes.group import Group, leaders
 from hookwright.processes.watchdog import Watchdog, _note
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from processes import eventually, gone, written
 from support import event, hooks_for, open_fds
 
@@ -27,7 +27,7 @@ HOST = """
 import asyncio, os, sys
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
+from hookwright.config import Places
 
 async def main():
     folder = sys.argv[1]

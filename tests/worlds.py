@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hookwright.config import Loaded, load_hooks
+from hookwright.config import Loaded, Places, load_hooks
 from hookwright.config.trust import TrustPolicy
 
 
@@ -43,7 +43,9 @@ class World:
         """Load as a user would, from inside the project."""
         start = start or self.project
         env = {**self.env, **more.pop("env", {})}
-        return load_hooks(start, env=env, home=str(self.home), cwd=more.pop("cwd", str(start)), trust=trust, **more)
+        more = {name: tuple(value) if isinstance(value, list) else value for name, value in more.items()}
+        cwd = more.pop("cwd", str(start))
+        return load_hooks(Places(project=str(start), env=env, home=str(self.home), cwd=cwd, trust=trust, **more))
 
 
 def hook(command: str, event: str = "PreToolUse", **more: Any) -> dict[str, Any]:

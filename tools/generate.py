@@ -27,7 +27,7 @@ from hookwright.protocol.events import CATALOGUE, Event, Shape, TargetForm  # no
 PUBLIC: dict[str, tuple[str, ...]] = {
     "hookwright.background": ("Late",),
     "hookwright.code_hooks": ("Hooks",),
-    "hookwright.config": ("Loaded", "Settings", "TrustPolicy", "load_hooks"),
+    "hookwright.config": ("Loaded", "Places", "Settings", "TrustPolicy", "load_hooks"),
     "hookwright.engine": ("HookEngine", "Options"),
     "hookwright.errors": ("ConfigError", "HookwrightError", "InvalidEvent", "MissingExtra", "TrustError"),
     "hookwright.hookset": ("HookSet", "Selection"),
@@ -52,7 +52,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "hookwright.protocol.wire": ("decode_event", "encode_event"),
     "hookwright.session": ("HookSession", "fire_sync", "open_session"),
     "hookwright.visibility": ("Message", "Reader", "messages"),
-    "hookwright.wiring": ("Places", "Powers"),
+    "hookwright.wiring": ("Powers",),
 }
 BEGIN, END = "# begin: written by tools/generate.py", "# end"
 NOTE = "Written by tools/generate.py from the catalogue of events; do not edit."

@@ -7,10 +7,10 @@ import sys
 import tempfile
 import time
 
+from hookwright.config import Places
 from hookwright.protocol.outcome import Allow, Ask, Deny
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
 
 WORDS = {Allow: "allow", Ask: "ask", Deny: "deny"}
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hookwright.background import Late as Late
     from hookwright.code_hooks import Hooks as Hooks
     from hookwright.config import Loaded as Loaded
+    from hookwright.config import Places as Places
     from hookwright.config import Settings as Settings
     from hookwright.config import TrustPolicy as TrustPolicy
     from hookwright.config import load_hooks as load_hooks
@@ -118,7 +119,6 @@ if TYPE_CHECKING:
     from hookwright.visibility import Message as Message
     from hookwright.visibility import Reader as Reader
     from hookwright.visibility import messages as messages
-    from hookwright.wiring import Places as Places
     from hookwright.wiring import Powers as Powers
 
 #: Module → its public names.
@@ -127,6 +127,7 @@ _EXPORTS = {
     "hookwright.code_hooks": ("Hooks",),
     "hookwright.config": (
         "Loaded",
+        "Places",
         "Settings",
         "TrustPolicy",
         "load_hooks",
@@ -257,10 +258,7 @@ _EXPORTS = {
         "Reader",
         "messages",
     ),
-    "hookwright.wiring": (
-        "Places",
-        "Powers",
-    ),
+    "hookwright.wiring": ("Powers",),
 }
 # end
 

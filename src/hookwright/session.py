@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from hookwright.background import Background
 from hookwright.code_hooks import Hooks
-from hookwright.config import FileStatus, Loaded
+from hookwright.config import FileStatus, Loaded, Places
 from hookwright.engine import HookEngine, Options
 from hookwright.observers import Observer
-from hookwright.observers.journal import Journal, state_dir
+from hookwright.observers.journal import Journal
 from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.diagnostics import Diagnostic, Severity
@@ -20,7 +20,7 @@ from hookwright.protocol.events import ConfigChange, Event
 from hookwright.protocol.handlers import MatcherGroup
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Component, Scope
-from hookwright.wiring import Places, Powers, Wiring
+from hookwright.wiring import Powers, Wiring
 
 
 class HookSession:
@@ -139,8 +139,7 @@ async def open_session(
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:
-            folder = where.state_dir or state_dir(where.env)
-            listeners.append(Journal(folder, lambda note: session.notices.append(note)))
+            listeners.append(Journal(where.state_folder, lambda note: session.notices.append(note)))
         if record := where.env.get(RECORD_VARIABLE):
             listeners.append(Recorder(record))
         engine = HookEngine(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hookwright.background import Background
-from hookwright.config import Loaded, load_hooks
+from hookwright.config import Loaded, Places
 from hookwright.config.settings import Settings
-from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine
 from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor, env_file_path
@@ -31,34 +29,6 @@ if TYPE_CHECKING:
     from hookwright.warm.workers import Workers
 
 Messages = Callable[[], Sequence[Mapping[str, Json]]]
-
-
-class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Where hooks are looked for, and whose word counts."""
-
-    project: str = "."
-    env: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
-    home: str | None = None
-    settings: tuple[str, ...] = ()
-    sources: tuple[str, ...] | None = None
-    plugin_dirs: tuple[str, ...] = ()
-    trust: TrustPolicy | None = None
-    state_dir: str | None = None
-    #: Only managed hooks, as with `--safe-mode`.
-    managed_only: bool = False
-
-    def load(self) -> Loaded:
-        """Read all configuration anew."""
-        return load_hooks(
-            self.project,
-            env=self.env,
-            home=self.home,
-            settings=self.settings,
-            sources=() if self.managed_only else self.sources,
-            plugin_dirs=() if self.managed_only else self.plugin_dirs,
-            trust=self.trust,
-            state_dir=self.state_dir,
-        )
 
 
 class Powers(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,8 +61,7 @@ class Wiring:
 
     def host(self, loaded: Loaded) -> Host:
         """Describe the surroundings of the hooks."""
-        here = Host.here(loaded.project_dir, loaded.settings.env, self._places.env)
-        return msgspec.structs.replace(here, attended=self._powers.attended)
+        return msgspec.structs.replace(loaded.host, attended=self._powers.attended)
 
     def rewire(self, engine: HookEngine, loaded: Loaded) -> None:
         """Give an engine the executors and the gate of newly loaded settings."""
@@ -147,7 +116,7 @@ class Wiring:
         """Remember, as an observer, which env files were handed out; hooks start in their order and end in any."""
         if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
             job = notice.job
-            config_dir = Host.here(".", env=self._places.env).config_dir
+            config_dir = self._places.surroundings.config_dir
             self.env_files[env_file_path(config_dir, job.event, job.index)] = job.handler.label
 
 

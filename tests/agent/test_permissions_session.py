@@ -33,7 +33,7 @@ from hookwright.agent.permissions import (
 )
 from hookwright.agent.permissions.settings import with_updates
 from hookwright.agent.tools import TOOLS, Effect
-from hookwright.config import load_hooks
+from hookwright.config import Places
 from hookwright.protocol.outcome import NO_OPINION
 
 
@@ -111,7 +111,7 @@ def test_rules_of_settings_files_hold_with_their_own_anchor(place: Place) -> Non
     (project / "settings.json").write_text(
         json.dumps({"permissions": {"deny": ["Bash(make clean)"], "allow": ["Edit(/src/**)", "Bash("]}})
     )
-    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
+    loaded = Places(project=str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home)).load()
     session = place.session(declared=loaded.settings.permissions)
     assert permits(session, place.bash("make all"))
     assert isinstance(session.decide(place.bash("make clean"), NO_OPINION), Refuse)
@@ -126,7 +126,7 @@ def test_directories_of_settings_belong_to_the_workspace(place: Place, tmp_path:
     (tmp_path / "lib").mkdir()
     (place.root / ".claude").mkdir()
     (place.root / ".claude" / "settings.json").write_text('{"permissions": {"additionalDirectories": ["../lib"]}}')
-    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
+    loaded = Places(project=str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home)).load()
     session = place.session(declared=loaded.settings.permissions, mode="acceptEdits")
     assert permits(session, place.write(str(tmp_path / "lib" / "f")))
 
@@ -142,12 +142,12 @@ def test_a_reload_replaces_what_files_said_and_nothing_else(place: Place) -> Non
     session.update([add(("Bash", "npm *"))])
     (place.root / ".claude").mkdir()
     (place.root / ".claude" / "settings.json").write_text('{"permissions": {"deny": ["Bash(make clean)"]}}')
-    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
+    loaded = Places(project=str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home)).load()
     session.reload(loaded.settings.permissions)
     assert not permits(session, place.bash("make clean"))
     assert permits(session, place.bash("make all && npm test"))
     (place.root / ".claude" / "settings.json").write_text("{}")
-    loaded = load_hooks(str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home))
+    loaded = Places(project=str(place.root), env={"HOOKWRIGHT_TRUST": "1"}, home=str(place.home)).load()
     session.reload(loaded.settings.permissions)
     assert permits(session, place.bash("make clean"))
 

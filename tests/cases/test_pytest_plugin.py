@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hookwright.cases.fixture import CaseSetup, HookBench
+from hookwright.config import Places
 from hookwright.errors import InvalidEvent
-from hookwright.wiring import Places
 from support import hooks_for, settings
 
 GUARD = {"type": "command", "command": "grep -q push && { echo use a branch >&2; exit 2; }; exit 0"}

@@ -15,9 +15,9 @@ from hookwright.cases.case import CaseResult
 from hookwright.cases.files import inside, put_files
 from hookwright.cases.read import read_cases
 from hookwright.cases.run import Runner, need_trust
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidCase
-from hookwright.wiring import Places
 from support import hooks_for, script, settings, specific
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from hookwright.config import TrustPolicy
+from hookwright.config import Places, TrustPolicy
 from hookwright.protocol.diagnostics import CODES
 from hookwright.protocol.outcome import Ending, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCOPES = ("managed", "user", "project", "local", "flag")

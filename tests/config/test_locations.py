@@ -1,12 +1,16 @@
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
 
+from hookwright.config import Places, accept, review
 from hookwright.config.load import FileStatus
-from hookwright.config.locations import Surroundings, anchor, locate, managed_files, state_dir
+from hookwright.config.locations import Surroundings, anchor, locate, managed_files
 from hookwright.errors import ConfigError
+from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import Scope
+from hookwright.session import open_session
 from worlds import World, hook, labels
 
 
@@ -225,4 +229,37 @@ def test_rules_of_a_file_start_from_the_directory_it_belongs_to(world: World) ->
     ],
 )
 def test_state_directory(env: dict[str, str], path: str) -> None:
-    assert state_dir(around(env, home="/h")) == path
+    assert around(env, home="/h").state_dir == path
+
+
+@pytest.mark.parametrize("named", ["home", "state", "moved"])
+def test_everything_kept_for_a_home_is_kept_under_that_home(world: World, named: str) -> None:
+    """Law: trust store, journal, env files and settings of a `Places` have the same home, whatever $HOME is."""
+    elsewhere = world.root / "elsewhere"
+    elsewhere.mkdir()
+    env = {"HOME": str(elsewhere), "PATH": os.environ["PATH"], "HOOKWRIGHT_MANAGED_SETTINGS": str(world.managed)}
+    if named == "state":
+        env["HOOKWRIGHT_STATE_DIR"] = "kept"
+    if named == "moved":
+        env["CLAUDE_CONFIG_DIR"] = "moved"
+    world.write(
+        "moved/settings.json" if named == "moved" else "user",
+        hook('echo "export A=1" > "$CLAUDE_ENV_FILE"', "SessionStart"),
+    )
+    world.write("project", hook("true", "Stop"))
+    places = Places(project=str(world.project), env=env, home=str(world.home), cwd=str(world.root))
+    loaded = places.load()
+    found = review(loaded)
+    accept(loaded.gate.store, found.project, found.items)
+
+    async def start() -> list[tuple[str, str]]:
+        async with open_session(places, journal=True) as session:
+            await session.fire(sample("SessionStart", cwd=str(world.project)))
+            return session.env_files()
+
+    written = [path for _, path in asyncio.run(start())]
+    state = world.root / "kept" if named == "state" else world.home / ".local" / "state" / "hookwright"
+    config = world.root / "moved" if named == "moved" else world.home / ".claude"
+    assert sorted(path.name for path in state.iterdir()) == ["journal.jsonl", "trust.json"]
+    assert [Path(path).is_relative_to(config) for path in written] == [True]
+    assert list(elsewhere.iterdir()) == []

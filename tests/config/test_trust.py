@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookwright.config import Changed, Loaded, New, Review, Trusted, TrustPolicy, TrustStore, accept, review
+from hookwright.config import Changed, Loaded, New, Places, Review, Trusted, TrustPolicy, TrustStore, accept, review
 from hookwright.config.frontmatter import component_groups
 from hookwright.errors import TrustError
 from hookwright.protocol.outcome import Outcome, SkipReason
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from worlds import World, hook, labels, runnable
 
 SCRIPT = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'

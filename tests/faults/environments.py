@@ -15,9 +15,9 @@ import msgspec
 from faults.hostile import DENY, NONE, SHORT, answer, says
 from faults.limits import at_most, mount
 from faults.world import NEXT, SIBLING, World, codes, command, word
+from hookwright.config import Places
 from hookwright.protocol.outcome import Deny
 from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places
 
 _TALKATIVE = answer("deny", systemMessage="x" * 20_000)
 _DENYING = says(answer("deny"))

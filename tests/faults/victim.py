@@ -16,10 +16,10 @@ import hookwright.observers.journal
 from faults.hostile import answer, says
 from faults.leftovers import MARK
 from faults.world import command
+from hookwright.config import Places
 from hookwright.config.truststore import Record, TrustStore
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
-from hookwright.wiring import Places
 
 #: Small enough that the journal is set aside now and then.
 ROTATE_AT = 150_000

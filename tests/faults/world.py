@@ -15,11 +15,12 @@ from typing import Any
 
 from faults.hostile import ALLOW, DENY, NONE, answer, says
 from faults.leftovers import MARK, State, forget_peak, leftovers, marked, peak, resident, state
+from hookwright.config import Places
 from hookwright.protocol.events import Event
 from hookwright.protocol.outcome import Allow, Ask, Block, Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places, Powers
+from hookwright.wiring import Powers
 
 _WORDS: dict[type, str] = {Allow: ALLOW, Ask: "ask", Deny: DENY, Block: "block"}
 #: The hook of the event after a fault; it matches this tool.

@@ -14,10 +14,10 @@ from projects import check_running, line_of, write
 
 from hookwright.cases.case import Case
 from hookwright.cases.run import Runner
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.lint import RULES, LintRule
 from hookwright.lint.catalogue.samples import bash, conf, group, python, script
-from hookwright.wiring import Places
 
 RUNNING = [rule for rule in RULES.values() if rule.bad.trust]
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hookwright.config import Places
 from hookwright.config.scripts import Reach, named_files
 from hookwright.executors import _httpclient
 from hookwright.matching.conditions import Reading, Where, parse_rule
@@ -18,7 +19,6 @@ from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.sources import Scope, Source
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from support import event, hooks_for
 
 WHERE = Where(cwd="/w", home="/h", anchor="/w")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from hookwright.config import Places
 from hookwright.config.review import accept, review
 from hookwright.protocol.events import Event
 from hookwright.protocol.outcome import Allow, Deny, NoOpinion, Outcome
 from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places
 from support import event, script
 from worlds import World
 

@@ -17,6 +17,7 @@ from agent.runs import Place, bash
 from command_line import Shell
 from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.transcript.paths import InvalidSession, session_path, subagent_path
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.executors.command import env_file_path
 from hookwright.protocol.events import CATALOGUE, Event
@@ -24,7 +25,6 @@ from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.protocol.wire import encode
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from support import event, hooks_for, script, settings
 from worlds import World, labels
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from agent.runs import Place, bash
+from hookwright.config import Places
 from hookwright.config.truststore import Record, TrustStore
 from hookwright.protocol.outcome import Outcome
 from hookwright.session import open_session
-from hookwright.wiring import Places
 from http_server import Server, answer
 from support import event, hooks_for
 

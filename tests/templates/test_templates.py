@@ -16,11 +16,11 @@ from hookwright.cases.case import CaseResult
 from hookwright.cases.read import read_cases
 from hookwright.cases.run import Runner
 from hookwright.cli import main as hookwright
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.protocol.sources import Scope
 from hookwright.templates import TemplateLanguage, load_template, template_names
 from hookwright.templates.install import install
-from hookwright.wiring import Places
 
 NAMES = template_names()
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.agent.state.session import Permission, PermissionQuestion
-from hookwright.config import load_hooks
+from hookwright.config import Places
+from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine
 from hookwright.executors.command import CommandExecutor
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import Kind
-from hookwright.protocol.host import Host
 from hookwright.tui.chat.choices import (
     Always,
     ByRule,
@@ -237,7 +237,7 @@ HANDLERS: list[dict[str, Any]] = [
 
 
 def load(folder: Path) -> Any:
-    return load_hooks(folder, env={"HOME": str(folder / "home")}, home=str(folder / "home"), trust=TrustPolicy.STORED)
+    return Places(project=str(folder), env={"HOME": str(folder / "home")}, trust=TrustPolicy.STORED).load()
 
 
 @pytest.mark.parametrize("handler", HANDLERS, ids=lambda handler: f"{handler['type']}-{len(handler)}")
@@ -301,7 +301,8 @@ def test_a_hook_is_tried_out_alone_and_only_if_it_is_trusted(tmp_path: Path) -> 
 
     async def run() -> None:
         loaded = load(tmp_path)
-        host = Host.here(str(tmp_path), {}, {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]})
+        env = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+        host = Surroundings.here(env, None, None).host(str(tmp_path))
         engine = HookEngine(
             loaded.hooks, host=host, executors={Kind.COMMAND: CommandExecutor(host)}, gate=loaded.gate.check
         )

@@ -11,6 +11,7 @@ import msgspec
 from hookwright.cases.case import Case
 from hookwright.cases.inject import read_fault
 from hookwright.cases.run import Runner
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE
@@ -18,7 +19,6 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.samples import tool_input
 from hookwright.protocol.wire import did_you_mean, encode
-from hookwright.wiring import Places
 
 
 class HookBench:

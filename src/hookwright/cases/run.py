@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from string import Template
 from typing import Any
@@ -23,18 +23,18 @@ from hookwright.cases.compare import check, compare, placed, read_files
 from hookwright.cases.files import put_files
 from hookwright.cases.firing import fill, make_event
 from hookwright.cases.inject import Injector
-from hookwright.config import Loaded
+from hookwright.config import Loaded, Places
+from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine, Options
 from hookwright.errors import HookwrightError
 from hookwright.executors.command import CommandExecutor
 from hookwright.projects.scratch import Mirror
 from hookwright.protocol.handlers import Kind
-from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor
 from hookwright.protocol.wire import encode
 from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places, Powers
+from hookwright.wiring import Powers
 
 NOTHING_EXPECTED = Problem("expect", "nothing is expected; write it, or record what happens with --update")
 
@@ -142,10 +142,14 @@ class Runner:
         put_files(cwd, fill(dict(case.files), cwd))
         return base, cwd
 
+    def _surroundings(self, case: Case, env: Mapping[str, str]) -> Surroundings:
+        home = None if "HOME" in case.env else self._places.home
+        return Surroundings.here(env, home, self._places.cwd)
+
     def _engine(self, case: Case, loaded: Loaded, base: str, folder: str) -> tuple[HookEngine, Background]:
         outer = self._places.env
         env = {**outer, **{name: Template(text).safe_substitute(outer) for name, text in fill(case.env, base).items()}}
-        host = msgspec.structs.replace(Host.here(base, loaded.settings.env, env), config_dir=folder)
+        host = msgspec.structs.replace(self._surroundings(case, env).host(base, loaded.settings.env), config_dir=folder)
         background = Background()
         shared = self._sessions[b"" if case.settings is None else encode(case.settings)].engine.executors
         executors: dict[Kind, Executor] = {**shared, Kind.COMMAND: CommandExecutor(host, background)}

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
@@ -21,18 +21,16 @@ from hookwright._version import __version__
 from hookwright.cli.commands.list import state
 from hookwright.cli.journalfile import NAME, Filter, journal_files, records
 from hookwright.cli.render import diagnostic_line
-from hookwright.config import FileStatus, Loaded, Review, TrustPolicy, review
+from hookwright.config import FileStatus, Loaded, Places, Review, TrustPolicy, review
 from hookwright.errors import TrustError
 from hookwright.executors.command import base_environment
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind
-from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import place
 from hookwright.session import open_session
 from hookwright.text import one_line
-from hookwright.wiring import Places
 
 
 class Health(enum.Enum):
@@ -148,9 +146,9 @@ def hooks(loaded: Loaded) -> Iterator[CheckResult]:
             yield CheckResult("hooks", Health.WARNING, text)
 
 
-def surroundings(loaded: Loaded, env: Mapping[str, str]) -> Iterator[CheckResult]:
+def surroundings(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell the PATH that hooks get, and which of their programs are not on it."""
-    given = base_environment(Host.here(loaded.project_dir, loaded.settings.env, env))
+    given = base_environment(loaded.host)
     yield CheckResult("PATH", Health.GOOD if given.get("PATH") else Health.BAD, given.get("PATH") or "not set")
     seen: set[str] = set()
     for entry in loaded.hooks:

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from hookwright.config.locations import Surroundings
 from hookwright.errors import ConfigError
-from hookwright.observers.journal import state_dir
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import did_you_mean
@@ -96,7 +96,7 @@ def moment(text: str, now: float) -> float:
 
 def journal_folder(args: argparse.Namespace, env: Mapping[str, str] = os.environ) -> str:
     """Tell where the journal is."""
-    return str(args.state_dir) if args.state_dir is not None else state_dir(env)
+    return str(args.state_dir) if args.state_dir is not None else Surroundings.here(env, None, None).state_dir
 
 
 def journal_files(folder: str) -> list[str]:

@@ -7,13 +7,14 @@ import os
 import sys
 
 from hookwright.cli.agentflags import listed
+from hookwright.config import Places
+from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.samples import new_session_id, sample_fields, tool_input
 from hookwright.protocol.wire import decode_event, did_you_mean
-from hookwright.wiring import Places
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +116,12 @@ def _given(args: argparse.Namespace) -> dict[str, Json]:
 def _defaults(name: str, project: str, variant: str | None) -> dict[str, Json]:
     """Return the fields a session would fill in: IDs, paths, and the event's own required fields."""
     cwd = os.path.abspath(project)
+    config_dir = Surroundings.here(None, None, None).config_dir
     session = new_session_id()
     slug = "".join(letter if letter.isalnum() else "-" for letter in cwd)
-    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
     return {
         "session_id": session,
-        "transcript_path": os.path.join(home, "projects", slug, f"{session}.jsonl"),
+        "transcript_path": os.path.join(config_dir, "projects", slug, f"{session}.jsonl"),
         "cwd": cwd,
         "hook_event_name": name,
         **sample_fields(name, cwd, variant),

@@ -1,7 +1,7 @@
 """Configuration: find settings files, read them with every problem, merge them, and gate what a project supplies."""
 
 from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
-from hookwright.config.load import FileRead, FileStatus, Loaded, load_hooks
+from hookwright.config.load import FileRead, FileStatus, Loaded, Places, load_hooks
 from hookwright.config.review import Review, Reviewed, accept, review
 from hookwright.config.settings import PermissionSettings, Settings, Sourced, Switch
 from hookwright.config.trust import Changed, Item, New, Trusted, TrustGate, TrustPolicy
@@ -17,6 +17,7 @@ __all__ = [
     "Loaded",
     "New",
     "PermissionSettings",
+    "Places",
     "Record",
     "Review",
     "Reviewed",

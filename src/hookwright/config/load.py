@@ -1,4 +1,4 @@
-"""load_hooks: from a directory to its hooks and settings, with everything that is wrong on the way."""
+"""load_hooks: from a directory to its hooks and settings, with every problem found on the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hookwright.config.files import shown_path
 from hookwright.config.frontmatter import ComponentFile, find_components
 from hookwright.config.jsonfile import Broken, Tree, fault_reports, parse_json, read_tree
 from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, locate
-from hookwright.config.locations import state_dir as default_state_dir
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
 from hookwright.config.scripts import Reach
@@ -23,6 +22,7 @@ from hookwright.errors import ConfigError
 from hookwright.hookset import HookSet
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
 
@@ -59,6 +59,12 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     hold: Callable[[Handler], tuple[SkipReason, str] | None]
     plugins: tuple[Enabled, ...]
     locations: Locations
+    surroundings: Surroundings
+
+    @property
+    def host(self) -> Host:
+        """The surroundings of these hooks, as an engine needs them."""
+        return self.surroundings.host(self.project_dir, self.settings.env)
 
     def components(self) -> tuple[ComponentFile, ...]:
         """List the skills and agents of project, user and plugins; their hooks hold while they are active."""
@@ -72,6 +78,41 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
         return tuple(found)
 
 
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where hooks are looked for, and what is trusted."""
+
+    project: str = "."
+    env: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
+    #: The user's home directory; None for that of the environment.
+    home: str | None = None
+    #: The directory that relative paths start from; None for that of the process.
+    cwd: str | None = None
+    #: Values of `--settings`: paths of files, or JSON objects.
+    settings: tuple[str, ...] = ()
+    #: Of user, project and local those that are read; None for all.
+    sources: tuple[str, ...] | None = None
+    plugin_dirs: tuple[str, ...] = ()
+    trust: TrustPolicy | None = None
+    #: The folder for trust store and journal; None for the user's.
+    state_dir: str | None = None
+    #: Only managed hooks, as with `--safe-mode`.
+    managed_only: bool = False
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """The environment, home and directory of a load."""
+        return Surroundings.here(self.env, self.home, self.cwd)
+
+    @property
+    def state_folder(self) -> str:
+        """The folder for trust store and journal."""
+        return self.state_dir or self.surroundings.state_dir
+
+    def load(self) -> Loaded:
+        """Read the whole configuration."""
+        return load_hooks(self)
+
+
 class _Read(msgspec.Struct, frozen=True):
     """One settings file after a first look."""
 
@@ -82,24 +123,16 @@ class _Read(msgspec.Struct, frozen=True):
     status: FileStatus
 
 
-def load_hooks(
-    project: str | os.PathLike[str] = ".",
-    *,
-    env: Mapping[str, str] | None = None,
-    home: str | None = None,
-    cwd: str | None = None,
-    settings: Sequence[str] = (),
-    sources: Sequence[str] | None = None,
-    plugin_dirs: Sequence[str] = (),
-    trust: TrustPolicy | None = None,
-    state_dir: str | None = None,
-) -> Loaded:
-    """Load the hooks and settings that hold in a directory; raise ConfigError for what cannot be carried out."""
-    around = Surroundings.here(env, home, cwd)
-    locations = locate(os.fspath(project), around, settings=settings, sources=sources)
+def load_hooks(places: Places | str = ".") -> Loaded:
+    """Load the hooks and settings of a directory; raise ConfigError for a place that must exist and does not."""
+    where = Places(project=places) if isinstance(places, str) else places
+    around = where.surroundings
+    sources = () if where.managed_only else where.sources
+    plugin_dirs = () if where.managed_only else where.plugin_dirs
+    locations = locate(where.project, around, settings=where.settings, sources=sources)
     read = [_read(file, locations, around.cwd) for file in locations.files]
-    policy = trust if trust is not None else TrustPolicy.from_env(around.env)
-    store = TrustStore(os.path.join(state_dir or default_state_dir(around), "trust.json"))
+    policy = where.trust if where.trust is not None else TrustPolicy.from_env(around.env)
+    store = TrustStore(os.path.join(where.state_folder, "trust.json"))
     gate = _gate(read, locations, policy, store)
     declared, reports = _declare(read, gate)
     merged = merge(declared)
@@ -121,6 +154,7 @@ def load_hooks(
         hold=hold,
         plugins=plugins.enabled,
         locations=locations,
+        surroundings=around,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hookwright.errors import ConfigError
+from hookwright.protocol.host import Host
 from hookwright.protocol.sources import Scope
 
 #: Names another managed file, or a folder with the managed files, in place of the system's.
@@ -43,7 +44,7 @@ class Locations(msgspec.Struct, frozen=True):
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What the process would be asked for: environment, home, current directory, platform."""
+    """Where a load happens: environment, home directory, current directory, platform."""
 
     env: Mapping[str, str]
     home: str
@@ -52,23 +53,47 @@ class Surroundings(msgspec.Struct, frozen=True):
 
     @classmethod
     def here(cls, env: Mapping[str, str] | None, home: str | None, cwd: str | None) -> Surroundings:
-        """Take what was not given from the running process."""
+        """Return the given values, and those of the running process where one is missing."""
         env = env if env is not None else dict(os.environ)
         home = home if home is not None else env.get("HOME") or os.path.expanduser("~")
         return cls(env, os.path.abspath(home), cwd if cwd is not None else os.getcwd(), sys.platform)
+
+    @property
+    def config_dir(self) -> str:
+        """The user's configuration folder: `~/.claude`, or `CLAUDE_CONFIG_DIR`."""
+        named = self.env.get("CLAUDE_CONFIG_DIR") or os.path.join(self.home, ".claude")
+        return os.path.abspath(os.path.join(self.cwd, named))
+
+    @property
+    def state_dir(self) -> str:
+        """The folder for what outlives a run: trust store, journal, prompt history."""
+        if named := self.env.get("HOOKWRIGHT_STATE_DIR"):
+            return os.path.abspath(os.path.join(self.cwd, named))
+        # The XDG specification says to ignore a relative path; here it would point into the workspace.
+        base = self.env.get("XDG_STATE_HOME", "")
+        return os.path.join(base if os.path.isabs(base) else os.path.join(self.home, ".local", "state"), "hookwright")
+
+    def host(self, project_dir: str, settings_env: Mapping[str, str] | None = None) -> Host:
+        """Describe these surroundings to an engine."""
+        return Host(
+            project_dir=os.path.abspath(os.path.join(self.cwd, project_dir)),
+            env=self.env,
+            settings_env=settings_env if settings_env is not None else {},
+            home=self.home,
+            config_dir=self.config_dir,
+            remote=self.env.get("CLAUDE_CODE_REMOTE") == "true",
+        )
 
 
 def locate(
     start: str, around: Surroundings, *, settings: Sequence[str] = (), sources: Sequence[str] | None = None
 ) -> Locations:
     """List the settings files for a start directory; raise ConfigError for places that must exist and do not."""
-    env, home, cwd = around.env, around.home, around.cwd
+    home, cwd, config_dir = around.home, around.cwd, around.config_dir
     start_dir = os.path.realpath(os.path.join(cwd, start))
     if not os.path.isdir(start_dir):
         raise ConfigError(f"{start} is not a directory; hooks are loaded for a directory.")
     scopes = chosen_scopes(sources)
-    config_dir = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    config_dir = os.path.abspath(os.path.join(cwd, config_dir))
     project_dir = find_project(start_dir, home=home, config_dir=config_dir)
     files = [SettingsFile(Scope.MANAGED, path) for path in managed_files(around)]
     if Scope.USER in scopes:
@@ -163,12 +188,3 @@ def anchor(file: SettingsFile, locations: Locations) -> str:
             return os.path.dirname(file.path)
         case _:
             return locations.start_dir
-
-
-def state_dir(around: Surroundings) -> str:
-    """Tell where Hookwright keeps what must outlive a run, the trust store above all."""
-    if named := around.env.get("HOOKWRIGHT_STATE_DIR"):
-        return os.path.abspath(os.path.join(around.cwd, named))
-    # The XDG specification says that a relative path is to be ignored.
-    base = around.env.get("XDG_STATE_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.join(around.home, ".local", "state"), "hookwright")

@@ -154,10 +154,9 @@ def _file(path: str, around: Surroundings) -> Iterator[Document]:
     if (name == "hooks.json" and os.path.basename(folder) == "hooks") or os.path.basename(folder) == ".claude-plugin":
         yield from (item for item in _plugin(plugin_root, around) if item.path == path)
         return
-    config_dir = os.path.abspath(around.env.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude"))
     project = os.path.dirname(folder) if os.path.basename(folder) == ".claude" else folder
     scope = Scope.LOCAL if name == "settings.local.json" else Scope.PROJECT
-    if os.path.realpath(folder) == os.path.realpath(config_dir):
+    if os.path.realpath(folder) == os.path.realpath(around.config_dir):
         scope = Scope.USER
     elif name.startswith("managed-settings") or os.path.basename(folder) == "managed-settings.d":
         scope = Scope.MANAGED

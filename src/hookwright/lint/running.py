@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
+from hookwright.config import Places
+from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import HookSet
@@ -21,14 +23,12 @@ from hookwright.lint.trial import TrialPlace, trial_place
 from hookwright.processes import process
 from hookwright.protocol.events import CATALOGUE, Event, Plain
 from hookwright.protocol.handlers import CommandHandler, Handler, HttpHandler, MatcherGroup
-from hookwright.protocol.host import Host
 from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import Outcome, Run
 from hookwright.protocol.replies import Exited, Failed
 from hookwright.protocol.samples import sample, sample_fields, tool_names
 from hookwright.protocol.wire import Output, PlainText, UnusableOutput, encode_event, read_stdout
 from hookwright.session import HookSession, open_session
-from hookwright.wiring import Places
 
 #: Context from here on is close to the limit, and above it the model gets a preview.
 _LONG, _TOO_LONG = 8_000, 10_000
@@ -264,7 +264,7 @@ async def _costs(tried: Tried, place: TrialPlace) -> list[Finding]:
 
 async def _measured(tried: Tried, place: TrialPlace) -> tuple[float, float]:
     """Run the command twice more; give its shortest time, and how long its output stayed open after its end."""
-    host = Host.here(place.project, env=place.env)
+    host = Surroundings.here(place.env, None, None).host(place.project)
     executor = CommandExecutor(host)
     job = Job(tried.hook.handler, tried.event, encode_event(tried.event), 0, "check", _LIMIT)
     assert tried.run is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from hookwright.config import Changed, Loaded, Trusted, TrustStore, load_hooks
-from hookwright.config.locations import Surroundings, state_dir
+from hookwright.config import Changed, Loaded, Places, Trusted, TrustStore
+from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import TrustError
 from hookwright.lint.subject import CheckedHook
@@ -18,14 +18,15 @@ def _key(path: str, pointer: str, cwd: str) -> str:
 
 def _load(project: str, around: Surroundings) -> Loaded | None:
     """Load a project for its trust alone; None when nobody ever trusted anything in it."""
-    store = TrustStore(os.path.join(state_dir(around), "trust.json"))
+    store = TrustStore(os.path.join(around.state_dir, "trust.json"))
     try:
         known = store.decisions(os.path.realpath(project))
     except TrustError:
         return None
     if not known:
         return None
-    return load_hooks(project, env=around.env, home=around.home, cwd=around.cwd, trust=TrustPolicy.STORED)
+    places = Places(project=project, env=around.env, home=around.home, cwd=around.cwd, trust=TrustPolicy.STORED)
+    return places.load()
 
 
 def changed_since(projects: Iterable[str], around: Surroundings) -> dict[str, str]:

@@ -7,7 +7,7 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from hookwright.observers import EventEnded, Notice, RunEnded
 from hookwright.protocol.diagnostics import Diagnostic, Severity
@@ -53,16 +53,6 @@ def _secrets() -> re.Pattern[str]:
 def redact(text: str) -> str:
     """Replace what looks like a credential."""
     return _secrets().sub(lambda found: (found["kept"] or "") + "[redacted]", text)
-
-
-def state_dir(env: Mapping[str, str]) -> str:
-    """Tell the folder for the journal and the trust store."""
-    if env.get("HOOKWRIGHT_STATE_DIR"):
-        return os.path.abspath(env["HOOKWRIGHT_STATE_DIR"])
-    home = env.get("HOME") or os.path.expanduser("~")
-    # The XDG specification says that a relative path is to be ignored; it would lie in the workspace.
-    base = env.get("XDG_STATE_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".local", "state"), "hookwright")
 
 
 def short(text: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from hookwright.agent.state.components import AgentType
+from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
-from hookwright.wiring import Places
 
 MODES = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +23,6 @@ from hookwright.cli.checkup import (
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
-from hookwright.observers.journal import state_dir
 from hookwright.text import harmless, say
 
 SOUND, SICK = 0, 1
@@ -55,9 +53,9 @@ def examine(loaded: Loaded) -> Iterator[CheckResult]:
     yield from extras(loaded)
     yield from files(loaded)
     yield from hooks(loaded)
-    yield from surroundings(loaded, os.environ)
+    yield from surroundings(loaded)
     yield from trust(loaded)
-    yield from journal(state_dir(os.environ))
+    yield from journal(loaded.surroundings.state_dir)
     yield asyncio.run(canary())
 
 

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the chain of every handler."""
     event = read_event(args)
     loaded = places(args).load()
-    host = Host.here(loaded.project_dir, loaded.settings.env)
+    host = loaded.host
     chains = explain(event, loaded, host)
     if args.json:
         print(json.dumps([_record(entry, steps, host) for entry, steps in chains], indent=1))

@@ -16,7 +16,6 @@ from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice, RunEnded
-from hookwright.observers.journal import state_dir
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.history import History
 from hookwright.tui.chat.plan import ChatPlan, read_plan
@@ -53,7 +52,7 @@ class Presenter:
         self.app = app
         self.feed = Feed(plan.options.cwd)
         self.conductor = Chat(plan, self.feed, self)
-        self.history = History(os.path.join(state_dir(plan.options.env), "history.jsonl"), plan.options.cwd)
+        self.history = History(os.path.join(plan.options.places().state_folder, "history.jsonl"), plan.options.cwd)
         app.prompt.helper = Completion(app, self.conductor, self.history)
         self._views: list[LogView] = []
         self._painters: dict[tuple[str, bool], Painter] = {}
