@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import hookwright.observers.journal
-from hookwright.observers.journal import Journal, redact, short, state_dir
+from hookwright.observers.journal import Journal, redact, short
 from hookwright.protocol.diagnostics import Diagnostic
 from support import command
 from test_engine import at, engine, group
@@ -112,19 +112,6 @@ def test_a_folder_that_is_a_file_is_a_problem_and_not_an_error(tmp_path: Path) -
     made = engine(tmp_path, group("PreToolUse", command("exit 2")), observers=[journal])
     assert asyncio.run(made.fire(at("PreToolUse", tmp_path))).blocked
     assert journal.problem is not None
-
-
-@pytest.mark.parametrize(
-    ("env", "folder"),
-    [
-        ({"HOOKWRIGHT_STATE_DIR": "/a"}, "/a"),
-        ({"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/hookwright"),
-        ({"HOME": "/h"}, "/h/.local/state/hookwright"),
-        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.local/state/hookwright"),
-    ],
-)
-def test_where_state_is_kept(env: dict[str, str], folder: str) -> None:
-    assert state_dir(env) == folder
 
 
 def test_writers_at_once_never_interleave_a_line(tmp_path: Path) -> None:
