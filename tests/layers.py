@@ -14,9 +14,9 @@ SRC = Path(__file__).parent.parent / "src" / "hookwright"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version", "errors", "storage", "text"),
     ("protocol", "matching", "processes"),
-    ("models", "mcp", "observers"),
+    ("models", "mcp", "observers", "projects"),
     ("code_hooks", "hookset", "interpret", "spill", "aggregate", "visibility", "background"),
-    ("engine", "executors", "config", "projects"),
+    ("engine", "executors", "config"),
     ("warm", "author"),
     ("wiring",),
     ("session",),

@@ -40,6 +40,43 @@ asyncio.run(main())
 """
 
 
+#: A host whose agent hook searches with a pattern that takes forever; argument: the project.
+SEARCHING_HOST = """
+import asyncio, os, sys
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.protocol.samples import sample
+from hookwright.session import open_session
+from hookwright.wiring import Places, Powers
+
+async def main():
+    folder = sys.argv[1]
+    env = {**os.environ, "HOME": folder, "HOOKWRIGHT_RUN": sys.argv[3]}
+    places = Places(project=folder, env=env, settings=(sys.argv[2],))
+    turn = [{"tool": "Grep", "input": {"pattern": "(a+)+$"}}]
+    model = ScriptedModel(parse_script({"routes": [{"match": "SEARCH", "turns": [turn]}]}))
+    async with open_session(places, powers=Powers(model=model), watchdog=True) as session:
+        await session.fire(sample("Stop", cwd=folder))
+
+asyncio.run(main())
+"""
+
+
+def test_a_killed_host_takes_the_search_of_an_agent_hook_with_it(tmp_path: Path) -> None:
+    (tmp_path / "trap").write_text("a" * 60 + "!\n")
+    settings = json.dumps(hooks_for("Stop", {"type": "agent", "prompt": "SEARCH"}))
+    outer = f"outer-{os.getpid()}"
+    started = subprocess.Popen([sys.executable, "-c", SEARCHING_HOST, str(tmp_path), settings, outer], cwd=tmp_path)
+    try:
+        assert eventually(lambda: leaders(f"HOOKWRIGHT_RUN={outer}"), 20)
+        (search,) = leaders(f"HOOKWRIGHT_RUN={outer}")
+        assert search != started.pid
+    finally:
+        started.kill()
+        started.wait()
+    assert gone(search)
+
+
 def host(folder: Path, command: str, **fields: object) -> subprocess.Popen[bytes]:
     settings = hooks_for("PreToolUse", {"type": "command", "command": command, **fields})
     return subprocess.Popen([sys.executable, "-c", HOST, str(folder), json.dumps(settings)], cwd=folder)

@@ -16,6 +16,7 @@ from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor, env_file_path
 from hookwright.observers import Notice, RunStarted
 from hookwright.processes.watchdog import Watchdog
+from hookwright.projects.lookup import Search
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
@@ -78,7 +79,7 @@ class Wiring:
             Kind.FUNCTION: FunctionExecutor(powers.messages),
             Kind.HTTP: _Lazy(self._closing, lambda: _http(env, settings)),
             Kind.PROMPT: _Lazy(self._closing, lambda: _prompt(self._model(), env, powers)),
-            Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), env, powers)),
+            Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), Search(env, self.watchdog), powers)),
             Kind.MCP_TOOL: _Lazy(self._closing, lambda: _mcp_tool(powers.servers)),
         }
 
@@ -150,12 +151,11 @@ def _prompt(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
     return PromptExecutor(model, default_model=env.get("ANTHROPIC_SMALL_FAST_MODEL"), messages=powers.messages)
 
 
-def _agent(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
+def _agent(model: Model, search: Search, powers: Powers) -> Executor:
     from hookwright.executors.agent import AgentExecutor
 
-    return AgentExecutor(
-        model, default_model=env.get("ANTHROPIC_SMALL_FAST_MODEL"), messages=powers.messages, tools=powers.tools
-    )
+    default = search.env.get("ANTHROPIC_SMALL_FAST_MODEL")
+    return AgentExecutor(model, default_model=default, messages=powers.messages, tools=powers.tools, search=search)
 
 
 def _mcp_tool(servers: McpServers | None) -> Executor:

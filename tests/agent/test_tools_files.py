@@ -97,13 +97,13 @@ def test_what_cannot_be_read_is_a_failure_with_a_way_out(bench: ToolContext) -> 
     for arguments, said in (
         ({"file_path": "absent"}, "File does not exist"),
         ({"file_path": "."}, "is a directory"),
-        ({"file_path": "fifo"}, "no regular file"),
+        ({"file_path": "fifo"}, "not a regular file"),
         ({"file_path": "binary"}, "binary file"),
         ({"file_path": "large"}, "offset and limit"),
         ({"file_path": "wide", "limit": 1}, "smaller limit"),
-        ({"file_path": "large", "offset": 99_999}, "behind its end"),
+        ({"file_path": "large", "offset": 99_999}, "past its end"),
         ({"file_path": "nul\0byte"}, "cannot be read"),
-        ({"file_path": "/dev/zero"}, "no regular file"),
+        ({"file_path": "/dev/zero"}, "not a regular file"),
     ):
         done = call(bench, "Read", **arguments)
         assert done.is_error
@@ -145,7 +145,7 @@ def test_write_keeps_the_mode_follows_links_and_leaves_no_temporary_file(bench: 
 def test_write_refuses_what_is_no_file(bench: ToolContext) -> None:
     os.mkfifo(os.path.join(bench.cwd, "fifo"))
     put(bench, "file", "x")
-    for path, said in ((".", "directory"), ("fifo", "no regular file"), ("file/below", "cannot be written")):
+    for path, said in ((".", "directory"), ("fifo", "not a regular file"), ("file/below", "cannot be written")):
         done = call(bench, "Write", file_path=path, content="x")
         assert done.is_error
         assert said in str(done.text)

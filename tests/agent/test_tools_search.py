@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import time
@@ -13,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.benches import call, make_bench
-from hookwright.agent.tools import TOOLS, ToolContext, grep
-from hookwright.projects.search import Refused, glob_regex
+from hookwright.agent.tools import TOOLS, ToolContext
+from hookwright.projects.files import Refused
+from hookwright.projects.globs import glob_regex
 
 
 @pytest.fixture
@@ -161,13 +163,45 @@ def test_grep_says_what_is_wrong(bench: ToolContext) -> None:
         assert said in str(done.text)
 
 
-def test_a_pattern_that_takes_forever_is_ended(bench: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grep, "TIMEOUT", 0.5)
+def test_a_pattern_that_takes_forever_is_ended(bench: ToolContext) -> None:
+    hasty = dataclasses.replace(bench, search_limit=0.5)
     Path(bench.cwd, "trap").write_text("a" * 60 + "!\n")
     started = time.monotonic()
-    done = call(bench, "Grep", pattern="(a+)+$", path="trap")
-    assert "took over 0.5 seconds" in str(done.text)
+    done = call(hasty, "Grep", pattern="(a+)+$", path="trap")
+    assert "Grep took over 0.5 seconds" in str(done.text)
     assert time.monotonic() - started < 15
+
+
+def test_a_glob_that_takes_forever_is_ended(bench: ToolContext) -> None:
+    hasty = dataclasses.replace(bench, search_limit=0.5)
+    deep = Path(bench.cwd, *"a" * 40)
+    deep.mkdir(parents=True)
+    (deep / "b").touch()
+    started = time.monotonic()
+    done = call(hasty, "Glob", pattern="**/*/" * 20 + "c")
+    assert "Glob took over 0.5 seconds" in str(done.text)
+    assert time.monotonic() - started < 15
+
+
+def test_folders_of_packages_and_caches_are_searched_only_by_name(bench: ToolContext) -> None:
+    for folder in ("node_modules/left", "lib/__pycache__", ".venv/lib"):
+        Path(bench.cwd, folder).mkdir(parents=True)
+        Path(bench.cwd, folder, "found.js").write_text("needle\n")
+    assert call(bench, "Glob", pattern="**/*.js").text == "No files found"
+    assert call(bench, "Grep", pattern="needle").text == "No files found"
+    named = call(bench, "Glob", pattern="**/{node_modules,.venv}/**/*.js").response["filenames"]
+    assert sorted(names(bench, named)) == [".venv/lib/found.js", "node_modules/left/found.js"]
+    assert names(bench, call(bench, "Glob", pattern="node_modules/**/*.js").response["filenames"]) == [
+        "node_modules/left/found.js"
+    ]
+    within = call(bench, "Grep", pattern="needle", path="lib/__pycache__").response["filenames"]
+    assert names(bench, within) == ["lib/__pycache__/found.js"]
+
+
+def test_a_name_that_is_not_utf_8_is_shown_with_a_question_mark(bench: ToolContext) -> None:
+    Path(os.fsdecode(os.fsencode(bench.cwd) + b"/odd\xff.odd")).write_text("needle\n")
+    assert call(bench, "Glob", pattern="*.odd").text == f"{bench.cwd}/odd?.odd"
+    assert call(bench, "Grep", pattern="needle", glob="*.odd").response["filenames"] == [f"{bench.cwd}/odd?.odd"]
 
 
 def test_binary_files_are_left_out(bench: ToolContext) -> None:

@@ -17,6 +17,7 @@ from hookwright.executors._question import (
 )
 from hookwright.executors.toolbox import ReadResult, ReadTools, ToolBox, ToolUse
 from hookwright.models.types import Block, Model, Request, Response, ToolDefinition
+from hookwright.projects.lookup import Search
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import AgentHandler
 from hookwright.protocol.job import AGENT_PREFIX, Job
@@ -55,7 +56,7 @@ _SYSTEM = (
 
 
 class AgentExecutor:
-    """Runs agent handlers; `tools` are the host's, or only Read, Grep and Glob."""
+    """Runs agent handlers; without the host's `tools` they have Read, Grep and Glob, which use `search`."""
 
     def __init__(
         self,
@@ -64,11 +65,13 @@ class AgentExecutor:
         default_model: ModelName | None = None,
         messages: Conversation | None = None,
         tools: ToolBox | None = None,
+        search: Search | None = None,
     ) -> None:
         self._model = model
         self._default = model.small_model if default_model is None else default_model
         self._messages = messages
         self._tools = tools
+        self._search = Search() if search is None else search
 
     async def __call__(self, job: Job) -> Reply:
         """Let the agent work until it answers, gives up or has used its turns; keep nothing afterwards."""
@@ -79,7 +82,7 @@ class AgentExecutor:
             prompt = self._prompt(handler)
         except Exception as error:  # the prompt is a function of the hook author
             return Failed(Failure.EXCEPTION, f"the prompt function raised {type(error).__name__}: {error}", spent=spent)
-        box = self._tools if self._tools is not None else ReadTools(job.event.cwd)
+        box = self._tools if self._tools is not None else ReadTools(job.event.cwd, self._search)
         work = _Work(self._model, box, _system(job.event), fill(prompt, job.payload))
         return await work.run(spent)
 

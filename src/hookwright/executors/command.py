@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import msgspec
 
 from hookwright.background import Background, async_request
 from hookwright.processes import process as _process
+from hookwright.processes.guard import RUN_VARIABLE, Launch, Started, mark_prefix, start_guarded
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import CommandHandler
@@ -23,8 +24,6 @@ from hookwright.storage import make_folder
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 _POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
-#: Names the run to the hook and to whoever looks for its processes; the part after the dot is in the journal.
-RUN_VARIABLE = "HOOKWRIGHT_RUN"
 #: Variables of an outer session that would be lies in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
 _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
@@ -39,11 +38,6 @@ class _Prepared(msgspec.Struct, frozen=True):
     handler: CommandHandler
     env: Mapping[str, str]
     argv: tuple[str, ...]
-
-
-Started = _process.Process | _process.NotStarted
-#: Starts a command within a time limit.
-Launch = Callable[[_process.Command, float | None], Started]
 
 
 class CommandExecutor:
@@ -94,18 +88,8 @@ class CommandExecutor:
         return self.start(self.command(job), job.timeout)
 
     def start(self, command: _process.Command, limit: float | None, launch: Launch = _process.start) -> Started:
-        """Start a command, and have the watchdog know of it from the first moment."""
-        watchdog, mark = self._watchdog, command.mark
-        if watchdog is None:
-            return launch(command, limit)
-        watchdog.guard(mark)
-        process = launch(command, limit)
-        if isinstance(process, _process.NotStarted):
-            watchdog.release(mark)
-        else:
-            watchdog.started(mark, process.pid)
-            process.on_end = lambda: watchdog.release(mark)
-        return process
+        """Start a command under the watchdog."""
+        return start_guarded(command, limit, self._watchdog, launch)
 
     async def follow(self, job: Job, process: Started) -> Reply:
         """Wait for a process that was started for a job, or let it go to the background when it asks for that."""
@@ -171,16 +155,6 @@ class CommandExecutor:
         import tempfile  # two milliseconds that hardly any firing needs
 
         return tempfile.gettempdir()
-
-
-def mark_prefix(env: Mapping[str, str]) -> str:
-    """Begin the marks of one owner of processes.
-
-    What runs inside a hook continues the hook's own mark, so that it is found and ended with the hook.
-    """
-    outer = env.get(RUN_VARIABLE, "")
-    inherited = f"{outer}/" if re.fullmatch(r"[\w./-]{1,1000}", outer) else ""
-    return f"{inherited}{os.urandom(4).hex()}."
 
 
 async def _ended(process: _process.Process) -> Reply:

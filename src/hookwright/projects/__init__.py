@@ -1,1 +1,1 @@
-"""The files of a project: search them, copy them."""
+"""Read, search and copy the files of a project."""

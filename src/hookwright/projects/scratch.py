@@ -9,13 +9,12 @@ import subprocess
 from collections.abc import Iterator
 
 from hookwright.errors import ConfigError
+from hookwright.projects.folders import NOT_SEARCHED
 
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 #: Folders not copied where git does not say what to ignore: version control, caches, installed dependencies.
-_GENERATED = frozenset(
-    {".git", "worktrees", "__pycache__", "node_modules", ".venv", "venv", "target", ".mypy_cache", ".ruff_cache"}
-)
+_GENERATED = NOT_SEARCHED | {"worktrees", "target"}
 #: Parts of a repository that a copy must not share or does not need.
 _NOT_COPIED = frozenset({"objects", "worktrees", "modules", "lfs", "hooks"})
 

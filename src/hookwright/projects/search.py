@@ -1,7 +1,7 @@
-"""Search files by pattern, as a program: one JSON request on stdin, one JSON answer on stdout.
+"""Read, Grep and Glob as a program: one JSON request on stdin, one JSON answer on stdout.
 
-It is a process of its own because a regular expression of a model may take forever, and nothing else could stop it.
-It imports nothing but the standard library, so that it starts fast.
+Each search has its own process because a model's regular expression may take forever, and only the end of the process
+stops it. The program imports nothing but the standard library and its own folder, so it starts fast.
 """
 
 from __future__ import annotations
@@ -13,101 +13,39 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-#: Entries that are looked at before a search gives up, and says so.
-MAX_ENTRIES = 200_000
-#: Larger files are left out of a search by content.
+from hookwright.projects.files import Refused, read_lines
+from hookwright.projects.folders import MAX_ENTRIES, Walk
+from hookwright.projects.globs import glob_regex, rooted
+
+#: Larger files are not searched by content.
 MAX_FILE = 10_000_000
 MAX_LINE = 500
 MAX_TEXT = 200_000
-SKIPPED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 
 
-_MAX_ALTERNATIVES = 500
-_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_TOKEN = re.compile(r"(?<![^/])\*\*/|\*\*|\[[!^]?(?:\][^\]/]*|[^\]/]+)\]|.", re.DOTALL)
-_MEANINGS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+def read(request: dict[str, Any]) -> dict[str, Any]:
+    """Read lines of a file."""
+    path = os.path.expanduser(request["path"])
+    return read_lines(path, request["first"], request["wanted"], request["most"], request["widest"])._asdict()
 
 
-class Refused(Exception):
-    """A request that cannot be carried out, with the reason for the model."""
+def glob(request: dict[str, Any]) -> dict[str, Any]:
+    """List the files below a folder that match a glob pattern, latest change first."""
+    folder, pattern = rooted(os.path.expanduser(request["path"]), request["pattern"])
+    if not os.path.isdir(folder):
+        raise Refused(f"Directory does not exist: {folder}")
+    wanted = glob_regex(pattern)
+    walk = Walk(folder, pattern)
+    found = [(_modified(path), path) for relative, path in walk if wanted.fullmatch(relative)]
+    names = [path for _, path in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
+    return {"files": names[: request["most"]], "total": len(names), "complete": walk.complete}
 
 
-def glob_regex(pattern: str) -> re.Pattern[str]:
-    """Translate a glob for paths relative to its folder: `**` any folders, `*` and `?` inside a name, `{a,b}`."""
+def _modified(path: str) -> float:
     try:
-        return re.compile("|".join(map(_translated, _alternatives(pattern))), re.DOTALL)
-    except re.error as error:
-        raise Refused(f"{pattern!r} cannot be read as a glob pattern: {error}") from None
-
-
-def _alternatives(pattern: str) -> list[str]:
-    """Write `{a,b}` out, the innermost first."""
-    done, todo = [], [pattern]
-    while todo:
-        text = todo.pop()
-        choice = _CHOICE.search(text)
-        if choice is None:
-            done.append(text)
-        else:
-            todo += [text[: choice.start()] + part + text[choice.end() :] for part in choice[1].split(",")]
-        if len(done) + len(todo) > _MAX_ALTERNATIVES:
-            raise Refused(f"{pattern!r} stands for more than {_MAX_ALTERNATIVES} patterns")
-    return done
-
-
-def _translated(pattern: str) -> str:
-    out = ""
-    for token in _TOKEN.findall(pattern):
-        if token in _MEANINGS:
-            out += _MEANINGS[token]
-        elif len(token) > 2 and token[0] == "[":
-            negated = token[1] in "!^" and len(token) > 3
-            out += ("[^/" if negated else "[") + _members(token[1 + negated : -1]) + "]"
-        else:
-            out += re.escape(token)
-    return out
-
-
-def _members(text: str) -> str:
-    """Write the inside of a set of characters so that nothing in it is special but a range."""
-    out, at = "", 0
-    while at < len(text):
-        is_range = at + 2 < len(text) and text[at + 1] == "-"
-        out += f"{re.escape(text[at])}-{re.escape(text[at + 2])}" if is_range else re.escape(text[at])
-        at += 3 if is_range else 1
-    return out
-
-
-class Walk:
-    """Yields the files below a folder; `complete` says afterwards whether it saw them all."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-        self.complete = True
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Give (path relative to the folder, path), folders in the order of their names."""
-        seen = 0
-        stack = [""]
-        while stack:
-            folder = stack.pop()
-            try:
-                entries = sorted(os.scandir(os.path.join(self.root, folder)), key=lambda entry: entry.name)
-            except OSError:
-                continue
-            deeper = []
-            for entry in entries:
-                seen += 1
-                if seen > MAX_ENTRIES:
-                    self.complete = False
-                    return
-                relative = f"{folder}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in SKIPPED:
-                        deeper.append(f"{relative}/")
-                elif entry.is_file():
-                    yield relative, os.path.join(self.root, relative)
-            stack += reversed(deeper)
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def grep(request: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +58,7 @@ def grep(request: dict[str, Any]) -> dict[str, Any]:
     found: list[tuple[str, int]] = []
     lines: list[str] = []
     size = 0
-    for path in _files(request["path"], request["glob"]):
+    for path in _files(os.path.expanduser(request["path"]), request["glob"]):
         text = _text(path)
         hits = [] if text is None else _hits(pattern, text, request["multiline"])
         if text is None or not hits:
@@ -133,15 +71,15 @@ def grep(request: dict[str, Any]) -> dict[str, Any]:
     return {"files": found, "lines": lines}
 
 
-def _files(path: str, glob: str | None) -> Iterator[str]:
+def _files(path: str, pattern: str | None) -> Iterator[str]:
     if os.path.isfile(path):
         yield path
         return
     if not os.path.isdir(path):
         raise Refused(f"Path does not exist: {path}")
-    # As in gitignore: a pattern without a slash is meant at any depth.
-    wanted = None if glob is None else glob_regex(glob if "/" in glob else f"**/{glob}")
-    walk = Walk(path)
+    # As in gitignore: a pattern without a slash applies at any depth.
+    wanted = None if pattern is None else glob_regex(pattern if "/" in pattern else f"**/{pattern}")
+    walk = Walk(path, pattern or "")
     for relative, file in walk:
         if wanted is None or wanted.fullmatch(relative):
             yield file
@@ -169,7 +107,7 @@ def _hits(pattern: re.Pattern[str], text: str, multiline: bool) -> list[int]:
 
 
 def _shown(path: str, text: str, hits: list[int], request: dict[str, Any]) -> list[str]:
-    """Write hits and the lines around them; `:` marks a hit, `-` what stands near one."""
+    """Write hits and the lines around them; `:` marks a hit, `-` a line near one."""
     lines = text.split("\n")
     before, after, numbered = request["before"], request["after"], request["numbers"]
     wanted = sorted({near for hit in hits for near in range(max(hit - before, 0), min(hit + after + 1, len(lines)))})
@@ -185,9 +123,15 @@ def _shown(path: str, text: str, hits: list[int], request: dict[str, Any]) -> li
     return out
 
 
-if __name__ == "__main__":
+_REQUESTS = {"Read": read, "Grep": grep, "Glob": glob}
+
+
+def main() -> None:
+    """Answer the request on stdin."""
+    request = json.load(sys.stdin.buffer)
     try:
-        answer: dict[str, Any] = grep(json.load(sys.stdin))
+        answer = _REQUESTS[request["tool"]](request)
     except Refused as refusal:
         answer = {"refused": str(refusal)}
-    json.dump(answer, sys.stdout)
+    # A file name that is not UTF-8 is shown with question marks.
+    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))

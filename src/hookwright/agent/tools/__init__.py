@@ -4,11 +4,11 @@
 |---|---|
 | `tool` | `Tool`, `ToolResult`, `Effect`; results of calls that failed, were stopped or never ran |
 | `schema` | checks inputs and outputs against a small part of JSON Schema |
-| `bench` | `Bench`, what the tools of one agent work with; `bench_for` sets one up |
+| `context` | `ToolContext`, what the tools of one agent work with; `bench_for` sets one up |
 | `shells`, `envfiles` | processes of Bash calls, ended with the session; env files of hooks, checked before use |
-| `board` | the task list, and the changes that the bench's gate hears of |
-| `bash` `read` `write` `edit` `glob` `grep` `webfetch` `tasks` | one tool, or one family, a file |
-| `files`, `patch`, `texts`, `_search` | what several of them need |
+| `board` | the task list, and the changes the gate decides on |
+| `bash` `read` `write` `edit` `glob` `grep` `webfetch` `tasks` | one tool or one family per file |
+| `files`, `patch` | shared by several tools |
 
 The life of a call, as a loop runs it:
 

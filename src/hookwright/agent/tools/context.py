@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hookwright.agent.tools.board import Board, Change
 from hookwright.agent.tools.envfiles import EnvFiles
 from hookwright.agent.tools.shells import Shells
+from hookwright.projects.lookup import Search
 from hookwright.protocol.diagnostics import Diagnostic
 
 #: Hears of a change to a task before it counts; a text refuses it and goes to the model.
@@ -32,6 +33,13 @@ class ToolContext:
     board: Board = dataclasses.field(default_factory=Board)
     gate: TaskGate | None = None
     ask_model: AskModel | None = None
+    #: Seconds one search may take.
+    search_limit: float = 20.0
+
+    @property
+    def search(self) -> Search:
+        """Runs Grep and Glob with this environment and watchdog."""
+        return Search(self.env, self.shells.watchdog, self.search_limit)
 
     def for_agent(self) -> ToolContext:
         """Lend the bench to a subagent, which may change its directory without moving ours."""

@@ -8,9 +8,10 @@ import os
 import msgspec
 
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
+from hookwright.agent.tools.files import TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
@@ -18,7 +19,7 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG0
     """Replace the text; a file that changed since the check is looked at anew."""
     try:
         return await asyncio.to_thread(_edit, arguments)
-    except FileProblem as problem:
+    except Refused as problem:
         return failed(str(problem))
 
 
@@ -26,7 +27,7 @@ def objection(arguments: Input) -> str | None:
     """Say why the edit cannot be made: no such file, no such text, or the text is there more than once."""
     try:
         _edited(arguments)
-    except FileProblem as problem:
+    except Refused as problem:
         return str(problem)
     return None
 
@@ -50,22 +51,22 @@ def _edit(arguments: Input) -> ToolResult:
 def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
     path, old, new = arguments["file_path"], arguments["old_string"], arguments["new_string"]
     if old == new:
-        raise FileProblem("No changes to make: old_string and new_string are exactly the same.")
+        raise Refused("No changes to make: old_string and new_string are exactly the same.")
     if old == "" and not os.path.lexists(path):
         return TextFile(""), TextFile(new)
     file = read_text(path)
     if old == "":
         if file.text.strip():
-            raise FileProblem(f"{path} exists and is not empty; give the text to replace in old_string.")
+            raise Refused(f"{path} exists and is not empty; give the text to replace in old_string.")
         return file, msgspec.structs.replace(file, text=new)
     count = file.text.count(old)
     if count == 0 and file.crlf:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         count = file.text.count(old)
     if count == 0:
-        raise FileProblem(f"String to replace not found in {path}.\nString: {old}")
+        raise Refused(f"String to replace not found in {path}.\nString: {old}")
     if count > 1 and not arguments.get("replace_all", False):
-        raise FileProblem(
+        raise Refused(
             f"Found {count} matches of the string to replace, but replace_all is false. To replace them all, set "
             f"replace_all to true; to replace one, give more of the text around it.\nString: {old}"
         )

@@ -8,14 +8,11 @@ import stat
 
 import msgspec
 
+from hookwright.projects.files import Refused, is_binary, open_regular, reason
 from hookwright.storage import replace_file
 
 #: No text that a model edits comes near.
 MAX_BYTES = 32 * 1024 * 1024
-
-
-class FileProblem(Exception):
-    """A file cannot be used as asked, told for the model."""
 
 
 class TextFile(msgspec.Struct, frozen=True):
@@ -26,48 +23,18 @@ class TextFile(msgspec.Struct, frozen=True):
     bom: bool = False
 
 
-def open_regular(path: str) -> int:
-    """Open a file for reading; raise FileProblem for anything but a regular file that exists."""
-    try:
-        # O_NONBLOCK: a FIFO or device in place of a file must not make us wait.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise FileProblem(f"File does not exist: {path}") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path
-        raise FileProblem(f"{path} cannot be read: {reason(error)}") from None
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    what = "a directory; list it with Bash or Glob" if stat.S_ISDIR(mode) else "no regular file"
-    raise FileProblem(f"{path} cannot be read: it is {what}.")
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Put an error of the system in words."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
-def is_binary(sample: bytes) -> bool:
-    """Tell text from other content by a NUL byte or by many bytes that no text has."""
-    if b"\0" in sample:
-        return True
-    odd = sum(byte < 9 or (13 < byte < 32 and byte != 27) for byte in sample)
-    return odd * 10 > len(sample)
-
-
 def read_text(path: str) -> TextFile:
-    """Read a text file whole; raise FileProblem for what is none, or is too large to be edited."""
+    """Read a text file whole; raise Refused for what is none, or is too large to be edited."""
     with open(open_regular(path), "rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise FileProblem(f"{path} is over {MAX_BYTES:,} bytes; change it with a command instead.")
+        raise Refused(f"{path} is over {MAX_BYTES:,} bytes; change it with a command instead.")
     if is_binary(data[:8192]):
-        raise FileProblem(f"{path} is a binary file.")
+        raise Refused(f"{path} is a binary file.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise FileProblem(f"{path} is not UTF-8 (byte {error.start}); change it with a command instead.") from None
+        raise Refused(f"{path} is not UTF-8 (byte {error.start}); change it with a command instead.") from None
     bom, text = text.startswith("\ufeff"), text.removeprefix("\ufeff")
     # Mixed line ends are left alone: nobody could say which to restore.
     crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
@@ -84,7 +51,7 @@ def write_text(path: str, content: TextFile) -> None:
         _replaceable(real)
         replace_file(real, data)
     except (OSError, ValueError) as error:
-        raise FileProblem(f"{path} cannot be written: {reason(error)}") from None
+        raise Refused(f"{path} cannot be written: {reason(error)}") from None
 
 
 def _replaceable(path: str) -> None:
@@ -94,6 +61,6 @@ def _replaceable(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, "it is a directory" if stat.S_ISDIR(facts.st_mode) else "it is no regular file")
+        raise OSError(errno.EINVAL, "it is a directory" if stat.S_ISDIR(facts.st_mode) else "it is not a regular file")
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected")

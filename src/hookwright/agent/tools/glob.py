@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import time
 
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
-from hookwright.projects.search import Refused, Walk, glob_regex
+from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 FILES = 100
@@ -16,48 +14,21 @@ FILES = 100
 
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """List the files, latest change first."""
+    started = time.perf_counter()
+    path = arguments.get("path", bench.cwd)
     try:
-        return await asyncio.to_thread(_find, arguments["pattern"], arguments.get("path", bench.cwd))
+        found = await bench.search.ask("Glob", pattern=arguments["pattern"], path=path, most=FILES)
     except Refused as refusal:
         return failed(str(refusal))
-
-
-def _find(pattern: str, folder: str) -> ToolResult:
-    started = time.perf_counter()
-    folder, pattern = _rooted(folder, pattern)
-    if not os.path.isdir(folder):
-        return failed(f"Directory does not exist: {folder}")
-    wanted = glob_regex(pattern)
-    walk = Walk(folder)
-    found = [(_modified(path), path) for relative, path in walk if wanted.fullmatch(relative)]
-    names = [path for _, path in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
     response = {
-        "filenames": names[:FILES],
+        "filenames": found["files"],
         "durationMs": round((time.perf_counter() - started) * 1000),
-        "numFiles": len(names[:FILES]),
-        "truncated": len(names) > FILES or not walk.complete,
-        "totalMatches": len(names),
-        "countIsComplete": walk.complete,
+        "numFiles": len(found["files"]),
+        "truncated": found["total"] > FILES or not found["complete"],
+        "totalMatches": found["total"],
+        "countIsComplete": found["complete"],
     }
     return ToolResult(response, render(response))
-
-
-def _rooted(folder: str, pattern: str) -> tuple[str, str]:
-    """Start at the folder that the pattern itself names, however far up that is."""
-    plain = []
-    parts = pattern.split("/")
-    while len(parts) > 1 and not set(parts[0]) & set("*?[{"):
-        plain.append(parts.pop(0))
-    if not plain:
-        return folder, pattern
-    return os.path.normpath(os.path.join(folder, "/".join(plain) or "/")), "/".join(parts)
-
-
-def _modified(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def render(response: Json) -> str:

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
-import msgspec
-
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
-from hookwright.processes.process import Command, Exit, ExitCode, Limits
-from hookwright.processes.process import run as run_process
-from hookwright.projects import search as _search
+from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 from hookwright.text import cut_middle
 
 CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
 #: Lines or files that are shown if the call names no limit.
 HEAD = 250
-TIMEOUT = 20.0
-_LIMITS = Limits(stdout=64 * 1024 * 1024)
 
 
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:
-    """Search in a process of its own, which ends when it takes too long."""
+    """Search in a separate process, which is ended when it takes too long."""
     around = int(arguments.get("-C", 0))
-    request: dict[str, Json] = {
-        "pattern": arguments["pattern"],
-        "path": arguments.get("path", bench.cwd),
-        "glob": arguments.get("glob"),
-        "mode": arguments.get("output_mode", FILES),
-        "ignore_case": arguments.get("-i", False),
-        "multiline": arguments.get("multiline", False),
-        "before": int(arguments.get("-B", around)),
-        "after": int(arguments.get("-A", around)),
-        "numbers": arguments.get("-n", True),
-    }
-    argv = (sys.executable, "-I", os.path.abspath(_search.__file__))
-    stdin = msgspec.json.encode(request)
-    ended = await run_process(Command(argv=argv, cwd="/", env=bench.env, stdin=stdin), TIMEOUT, _LIMITS)
-    if not isinstance(ended, Exit):
-        return failed(f"The search took over {TIMEOUT:g} seconds. Give a simpler pattern or a smaller folder.")
-    if ended.status != ExitCode(0):
-        return failed(f"The search failed: {ended.output.stderr.data.decode('utf-8', 'replace')[-2000:]}")
-    answer = msgspec.json.decode(ended.output.stdout.data)
-    if "refused" in answer:
-        return failed(answer["refused"])
-    response = _response(answer, request["mode"], int(arguments.get("head_limit", HEAD)))
+    mode = arguments.get("output_mode", FILES)
+    try:
+        found = await bench.search.ask(
+            "Grep",
+            pattern=arguments["pattern"],
+            path=arguments.get("path", bench.cwd),
+            glob=arguments.get("glob"),
+            mode=mode,
+            ignore_case=arguments.get("-i", False),
+            multiline=arguments.get("multiline", False),
+            before=int(arguments.get("-B", around)),
+            after=int(arguments.get("-A", around)),
+            numbers=arguments.get("-n", True),
+        )
+    except Refused as refusal:
+        return failed(str(refusal))
+    response = _response(found, mode, int(arguments.get("head_limit", HEAD)))
     return ToolResult(response, render(response))
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from hookwright.executors.command import RUN_VARIABLE, mark_prefix
-from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status, start
+from hookwright.processes.group import Group
+from hookwright.processes.guard import RUN_VARIABLE, mark_prefix, start_guarded
+from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status
 from hookwright.processes.watchdog import Watchdog
 from hookwright.storage import make_folder
 
@@ -86,25 +87,19 @@ class Shells:
         try:
             return await process.wait()
         finally:
-            self._left = {group for group in (*self._left, process.pid) if _alive(group)}
+            self._left = {group for group in (*self._left, process.pid) if _exists(group)}
 
     def _begin(self, command: Command, timeout: float | None = None) -> Process | NotStarted:
-        """Start a command under a mark of its own; the watchdog forgets it when nothing of it is left."""
+        """Start a command under its own mark; the watchdog forgets it once nothing of it is left."""
         if not self._marks:
             self._marks = mark_prefix(command.env)
         mark = f"{self._marks}bash-{next(self._numbers)}"
         env = {**command.env, RUN_VARIABLE: mark}
         command = msgspec.structs.replace(command, env=env, mark=f"{RUN_VARIABLE}={mark}")
         watchdog = self.watchdog
-        if watchdog is None:
-            return start(command, timeout)
-        watchdog.guard(command.mark)
-        process = start(command, timeout)
-        if isinstance(process, NotStarted):
-            watchdog.release(command.mark)
-            return process
-        watchdog.started(command.mark, process.pid)
-        process.on_end = lambda: None if _alive(process.pid) else watchdog.release(command.mark)
+        process = start_guarded(command, timeout, watchdog)
+        if isinstance(process, Process) and watchdog is not None:
+            process.on_end = lambda: None if _exists(process.pid) else watchdog.release(command.mark)
         return process
 
     def start(self, command: Command, text: str, description: str) -> BackgroundShell | NotStarted:
@@ -136,7 +131,7 @@ class Shells:
         finally:
             waiting.cancel()
             self._running.pop(task.id, None)
-            self._left = {group for group in (*self._left, process.pid) if _alive(group)}
+            self._left = {group for group in (*self._left, process.pid) if _exists(group)}
         assert isinstance(ended, Exit)
         if self.on_end is not None:
             self.on_end(ShellEnded(task, exit_code(ended.status), task.id in self._killed))
@@ -169,34 +164,14 @@ def _size(path: str) -> int:
         return 0
 
 
-def _alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _exists(group: int) -> bool:
+    """Return whether a process group has members, zombies included."""
+    return Group(group).signal(0)
 
 
 def _runs(group: int) -> bool:
-    """Tell whether anything of a group still runs; zombies that nobody reaps, as in many containers, do not."""
-    if not _alive(group):
-        return False
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return True
-    return any(_is_running_member(name, group) for name in names if name.isdigit())
-
-
-def _is_running_member(pid: str, group: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
-    except (OSError, ValueError):
-        return False
-    return int(pgrp) == group and state not in b"ZX"
+    """Return whether a member of a process group runs."""
+    return Group(group).alive()
 
 
 async def _end_groups(groups: set[int]) -> None:

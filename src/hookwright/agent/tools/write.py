@@ -6,9 +6,10 @@ import asyncio
 import os
 
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.files import FileProblem, TextFile, read_text, write_text
+from hookwright.agent.tools.files import TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
 from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
@@ -16,7 +17,7 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG0
     """Write the file, with the folders above it where they are missing."""
     try:
         return await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])
-    except FileProblem as problem:
+    except Refused as problem:
         return failed(str(problem))
 
 
@@ -25,7 +26,7 @@ def _write(path: str, content: str) -> ToolResult:
     if os.path.isfile(path):
         try:
             original = read_text(path).text
-        except FileProblem:  # what is no text is replaced as well; there is just nothing to compare with
+        except Refused:  # what is no text is replaced as well; there is just nothing to compare with
             original = ""
     write_text(path, TextFile(content))
     response = {

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from hookwright.projects.folders import NOT_SEARCHED
+
 #: Commands of the screen and of the agent, with what they do.
 COMMANDS: dict[str, str] = {
     "help": "show keys and commands",
@@ -25,7 +27,6 @@ COMMANDS: dict[str, str] = {
 
 _MOST = 8
 _MOST_FILES = 50_000
-_LEFT_OUT = {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox", "dist", "build"}
 
 _FILE = re.compile(r"(?:^|\s)@([^\s@]*)\Z")
 _COMMAND = re.compile(r"/([\w:.-]*)\Z")
@@ -96,7 +97,7 @@ def project_files(cwd: str) -> list[str]:
 def _walked(cwd: str) -> list[str]:
     found: list[str] = []
     for folder, folders, names in os.walk(cwd):
-        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        folders[:] = sorted(name for name in folders if name not in NOT_SEARCHED)
         found += [os.path.relpath(os.path.join(folder, name), cwd) for name in sorted(names) if _printable(name)]
         if len(found) >= _MOST_FILES:
             break
