@@ -130,7 +130,7 @@ class Api(BaseHTTPRequestHandler):
         while (left := end - time.monotonic()) > 0:
             if select.select([self.connection], [], [], left)[0]:
                 with contextlib.suppress(ConnectionResetError):
-                    return self.connection.recv(1, socket.MSG_PEEK) == b""
+                    return bool(self.connection.recv(1, socket.MSG_PEEK) == b"")
                 return True
         return False
 
@@ -196,7 +196,9 @@ class Messages(Api):
 
     def events(self, number: int, answer: Answer, body: dict[str, Any]) -> list[bytes]:
         whole = self.message(number, answer, body)
-        events = [("message_start", {"message": {**whole, "content": [], "stop_reason": None}})]
+        events: list[tuple[str, dict[str, Any]]] = [
+            ("message_start", {"message": {**whole, "content": [], "stop_reason": None}})
+        ]
         for index, block in enumerate(whole["content"]):
             start, deltas = self.pieces(block, answer)
             events.append(("content_block_start", {"index": index, "content_block": start}))
@@ -244,7 +246,9 @@ class ChatCompletions(Api):
             deltas.append({"tool_calls": [first]})
             halves = (text[: len(text) // 2], text[len(text) // 2 :])
             deltas += [{"tool_calls": [{"index": i, "function": {"arguments": half}}]} for half in halves]
-        chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        chunks: list[dict[str, Any]] = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+        ]
         chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish_reason(answer)}]})
         chunks.append({"choices": [], "usage": self.usage()})
         head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}

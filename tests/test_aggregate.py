@@ -50,7 +50,8 @@ def test_law_1_the_stricter_decision_wins_in_either_order(low: int, high: int) -
 
 @pytest.mark.req("R-302")
 def test_law_1_deny_beats_allow_of_a_permission_request() -> None:
-    for pair in ((Deny("n"), Allow()), (Allow(), Deny("n"))):
+    pairs: tuple[tuple[Decision, Decision], ...] = ((Deny("n"), Allow()), (Allow(), Deny("n")))
+    for pair in pairs:
         assert isinstance(combine("PermissionRequest", *map(decided, pair)).decision, Deny)
 
 

@@ -132,7 +132,7 @@ def test_its_label_is_callback(tmp_path: Path) -> None:
 
 @pytest.mark.req("R-158", "R-157", "R-160")
 @pytest.mark.parametrize("unit", [{"timeout": 0.1}, {"timeout_ms": 100}])
-def test_both_units_and_the_signal(unit: dict[str, float], tmp_path: Path) -> None:
+def test_both_units_and_the_signal(unit: dict[str, Any], tmp_path: Path) -> None:
     hooks = Hooks()
     signals: list[Any] = []
 

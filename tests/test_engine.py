@@ -29,6 +29,7 @@ from hookwright.protocol.handlers import (
     PromptHandler,
 )
 from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor
 from hookwright.protocol.outcome import Allow, Ask, Deny, Ending, EndTurn, Outcome, SkipReason
 from hookwright.protocol.replies import Failed, Failure
 from hookwright.protocol.sources import Component, Plugin, Scope, Source
@@ -43,7 +44,7 @@ def engine(folder: Path, *groups: MatcherGroup, **options: Any) -> HookEngine:
     env = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     host = Host(project_dir=str(folder), env=env, home=str(folder), config_dir=str(folder / ".claude"))
     background = Background()
-    executors = {
+    executors: dict[Kind, Executor] = {
         Kind.COMMAND: CommandExecutor(host, background),
         Kind.CALLBACK: run_callback,
         Kind.FUNCTION: FunctionExecutor(options.pop("messages", None)),

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hookwright.protocol.outcome import Deny, Verdict
 from hookwright.spill import LIMIT, fit
@@ -19,10 +20,10 @@ def fitted(folder: Path, verdict: Verdict) -> Verdict:
 
 @pytest.mark.parametrize("field", ["context", "plain", "system_message"])
 def test_the_limit_is_ten_thousand_characters(field: str, tmp_path: Path) -> None:
-    fits = Verdict(**{field: "é" * LIMIT})
+    fits = replace(Verdict(), **{field: "é" * LIMIT})
     assert fitted(tmp_path, fits) == fits
     text = "é" * (LIMIT + 1)
-    short = fitted(tmp_path, Verdict(**{field: text}))
+    short = fitted(tmp_path, replace(Verdict(), **{field: text}))
     said = getattr(short, field)
     found = re.search(r"saved to: (\S+)", said)
     assert found is not None

@@ -260,7 +260,7 @@ def prose_lines(module: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _text(node: ast.AST) -> str:
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 

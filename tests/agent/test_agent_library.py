@@ -211,7 +211,7 @@ def test_an_interrupt_after_a_tool_keeps_its_one_result(place: Place) -> None:
 
 
 def _at_work(agent: Agent) -> bool:
-    return agent.main.dialogue.messages[-1]["role"] == "assistant"
+    return bool(agent.main.dialogue.messages[-1]["role"] == "assistant")
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

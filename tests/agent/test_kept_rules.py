@@ -87,7 +87,11 @@ def test_a_reply_of_the_control_protocol_keeps_the_projects_deny_rules(place: Pl
 def test_a_reply_of_the_control_protocol_lends_no_trust_to_what_someone_else_changed(place: Place) -> None:
     place.trust_as_it_is()
     changed = {"permissions": {"allow": ["Bash"]}}
-    answer_each(place, [ALLOW], lambda: place.file(".claude/settings.json", json.dumps(changed)) and None)
+
+    def tamper() -> None:
+        place.file(".claude/settings.json", json.dumps(changed))
+
+    answer_each(place, [ALLOW], tamper)
     (entry,) = pending(place)
     assert json.loads(entry) == {"project": changed, "local": {"permissions": {"allow": ["Bash(touch:*)"]}}}
 

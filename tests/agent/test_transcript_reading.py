@@ -188,14 +188,15 @@ def test_project_folders_find_other_hashes_of_a_long_slug(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a\0b", "-x", "a" * 129, "a.b", "a\n"])
 def test_an_id_that_could_leave_its_folder_is_refused(name: str, tmp_path: Path) -> None:
-    for use_ in (
+    uses: tuple[Callable[[], object], ...] = (
         lambda: checked_id(name),
         lambda: session_path(str(tmp_path), name),
         lambda: subagent_path(str(tmp_path / "s.jsonl"), name),
         lambda: find_session([str(tmp_path)], name),
-    ):
+    )
+    for attempt in uses:
         with pytest.raises(InvalidSession, match="not a session id"):
-            use_()
+            attempt()
 
 
 def test_sessions_are_listed_latest_first_and_found_by_id(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.cases.case import Absent, Exactly, Matching, Without
+from hookwright.cases.case import Absent, Case, Exactly, Matching, Without
 from hookwright.cases.firing import absolute, fill, make_event
 from hookwright.cases.inject import Fault, read_fault
 from hookwright.cases.read import find_files, read_cases
@@ -42,7 +42,7 @@ cases:
 """
 
 
-def cases_of(folder: Path, text: str, name: str = "cases.yaml") -> list:
+def cases_of(folder: Path, text: str, name: str = "cases.yaml") -> list[Case]:
     (folder / name).write_text(text)
     return read_cases(str(folder / name), str(folder))
 
@@ -57,6 +57,9 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         "cases.yaml",
     )
     assert first.fields == {"tool_input": {"command": "rm -rf /"}}
+    assert first.expect is not None
+    assert second.expect is not None
+    assert third.expect is not None
     assert isinstance(first.expect.reason, Matching)
     assert [pattern.pattern for pattern in first.expect.reason.patterns] == ["rm", "not here"]
     assert (first.expect.context, first.expect.ran, first.expect.stop) == (Absent(), 1, False)

@@ -7,13 +7,12 @@ import pty
 
 import pytest
 
-from hookwright.cli import progress
 from hookwright.cli.progress import Progress
 
 
 def steps(descriptor: int, read_from: int, monkeypatch: pytest.MonkeyPatch) -> bytes:
     now = iter(float(second) for second in range(10))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr("hookwright.cli.progress.time.monotonic", lambda: next(now))
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         line = Progress(stream, "cases", 3)
         for _ in range(3):

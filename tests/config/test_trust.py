@@ -122,7 +122,10 @@ def edit_script(world: World) -> None:
 
 
 def edit_entry(**more: Any) -> Callable[[World], None]:
-    return lambda world: world.write("project", hook(SCRIPT, **more)) and None
+    def edit(world: World) -> None:
+        world.write("project", hook(SCRIPT, **more))
+
+    return edit
 
 
 def widen_matcher(world: World) -> None:

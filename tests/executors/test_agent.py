@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -49,8 +49,11 @@ def job(asked: AgentHandler, fired: Event) -> Job:
     return Job(asked, fired, encode_event(fired), 0, "run-1", None)
 
 
-def using(server: Server, work: Callable[[Model], Awaitable[Any]]) -> Any:
-    async def main() -> Any:
+T = TypeVar("T")
+
+
+def using(server: Server, work: Callable[[Model], Awaitable[T]]) -> T:
+    async def main() -> T:
         model = from_environment(server.env)
         try:
             async with asyncio.timeout(30):
@@ -285,7 +288,12 @@ class HostTools:
 @both
 def test_a_hosts_tools_are_used_under_its_own_rules(api: Api) -> None:
     box = HostTools()
-    calls = (("Bash", {"command": "make"}), ("Write", {}), ("Crash", {}), ("Unlisted", {}))
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("Bash", {"command": "make"}),
+        ("Write", {}),
+        ("Crash", {}),
+        ("Unlisted", {}),
+    )
     with api(Answer(calls=calls), YES) as server:
         assert judged(verify(server, tools=box)) == (True, None)
     assert tool_names(server) == ["Bash", "Write", "Crash", "StructuredOutput"]

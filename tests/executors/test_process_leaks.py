@@ -166,7 +166,7 @@ def test_cancellations_at_random_moments_leave_nothing(seed: int) -> None:
         )
         assert isinstance(process, Process)
         work = chance.choice((process.wait, process.first_line, process.kill))
-        task = asyncio.create_task(work())  # type: ignore[arg-type]
+        task = asyncio.create_task(work())
         await asyncio.sleep(0)
         await asyncio.sleep(chance.choice((0, 0, 0.001, 0.003, 0.006, 0.02)))
         task.cancel()

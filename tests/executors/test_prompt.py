@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -48,8 +48,11 @@ def job(asked: PromptHandler, name: str = "PreToolUse") -> Job:
     return Job(asked, fired, encode_event(fired), 0, "run-1", None)
 
 
-def using(env: Mapping[str, str], work: Callable[[Model], Awaitable[Any]]) -> Any:
-    async def main() -> Any:
+T = TypeVar("T")
+
+
+def using(env: Mapping[str, str], work: Callable[[Model], Awaitable[T]]) -> T:
+    async def main() -> T:
         model = from_environment(env)
         try:
             async with asyncio.timeout(20):
@@ -62,8 +65,12 @@ def using(env: Mapping[str, str], work: Callable[[Model], Awaitable[Any]]) -> An
 
 def ask(server: Server, asked: PromptHandler | None = None, name: str = "PreToolUse", **options: Any) -> Reply:
     """Run one prompt hook against a server."""
-    prompt = asked if asked is not None else handler()
-    return using(server.env, lambda model: PromptExecutor(model, **options)(job(prompt, name)))
+    return ask_with(server.env, asked if asked is not None else handler(), name, **options)
+
+
+def ask_with(env: Mapping[str, str], asked: PromptHandler, name: str = "PreToolUse", **options: Any) -> Reply:
+    """Run one prompt hook with the model that an environment names."""
+    return using(env, lambda model: PromptExecutor(model, **options)(job(asked, name)))
 
 
 def fire(env: Mapping[str, str], asked: PromptHandler, name: str) -> Outcome:
@@ -142,13 +149,10 @@ def test_the_last_message_is_the_filled_prompt(api: Api) -> None:
 def test_the_model_is_the_handlers_own_else_the_small_one_else_the_main_one() -> None:
     with messages_api(say('{"ok": true}')) as server:
         small = {**server.env, "ANTHROPIC_SMALL_FAST_MODEL": "claude-haiku-4-5"}
-        for env, asked, options in (
-            (server.env, handler(), {}),
-            (small, handler(), {}),
-            (small, handler(model="claude-opus-5"), {}),
-            (small, handler(), {"default_model": lambda: "claude-sonnet-5"}),
-        ):
-            using(env, lambda model, asked=asked, options=options: PromptExecutor(model, **options)(job(asked)))
+        ask_with(server.env, handler())
+        ask_with(small, handler())
+        ask_with(small, handler(model="claude-opus-5"))
+        ask_with(small, handler(), default_model=lambda: "claude-sonnet-5")
     names = [request.body["model"] for request in server.requests]
     assert names == ["claude-haiku-5-5", "claude-haiku-4-5", "claude-opus-5", "claude-sonnet-5"]
 
@@ -295,7 +299,7 @@ def test_a_client_that_raises_is_an_error() -> None:
         async def complete(self, request: Any) -> Any:
             raise ZeroDivisionError("oops")
 
-    reply = asyncio.run(PromptExecutor(Broken(parse_script([])))(job(handler())))  # type: ignore[arg-type]
+    reply = asyncio.run(PromptExecutor(Broken(parse_script([])))(job(handler())))
     assert isinstance(reply, Failed)
     assert (reply.why, reply.message) == (Failure.MODEL, "the model call failed: oops")
 

@@ -67,7 +67,7 @@ async def _given_up(session: HookSession, world: World, tool: str, chosen: int) 
     """Fire, give up at one wait, and tell how many waits there were."""
     waits = _Waits(chosen)
     loop = asyncio.get_running_loop()
-    loop.set_task_factory(lambda loop, work, **more: asyncio.Task(_Counted(work, waits), loop=loop, **more))  # type: ignore[arg-type]
+    loop.set_task_factory(lambda loop, work, **more: asyncio.Task(_Counted(work, waits), loop=loop, **more))
     try:
         waits.top = asyncio.create_task(session.fire(world.event(tool)))
         with contextlib.suppress(*_TOLERATED):
@@ -81,7 +81,7 @@ async def _given_up(session: HookSession, world: World, tool: str, chosen: int) 
 async def cancelled_everywhere(world: World) -> None:
     """Give an event up at each wait of each of its tasks; nothing may be left and the next event must work."""
     async with endpoint() as url:
-        groups = [
+        groups: list[tuple[str, list[dict[str, Any]]]] = [
             ("One", [command("sleep 0.05; exit 2")]),
             (
                 "Three",

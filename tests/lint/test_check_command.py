@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import line_of, write
 
 from command_line import Shell
 from hookwright.cli import main
 from hookwright.lint import RULES
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, python, script, settings
 from hookwright.lint.model import Sample
+from lint.projects import line_of, write
 
 EXIT_1 = RULES["HK401"].bad
 GUARD = RULES["HK807"].bad

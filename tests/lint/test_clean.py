@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from projects import check
 
 from hookwright.protocol.diagnostics import Severity
+from lint.projects import check
 
 CLEAN = sorted((Path(__file__).parent / "clean").iterdir())
 

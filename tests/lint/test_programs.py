@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from hookwright.lint.programs.shell import jq
 from hookwright.lint.programs.shell.reader import read_shell
 from hookwright.lint.programs.template import NotJson, Several, plain, read_template
 
-READERS = {"sh": read_shell, "py": read_python, "js": read_javascript}
+READERS: dict[str, Callable[[str], Program]] = {"sh": read_shell, "py": read_python, "js": read_javascript}
 
 
 def read(language: str, source: str) -> Program:

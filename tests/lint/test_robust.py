@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from projects import check, write
 
 from hookwright.lint import RULES
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, script
 from hookwright.lint.model import Sample
 from hookwright.protocol.events import CATALOGUE
+from lint.projects import check, write
 
 SCRIPTS = {
     Path(name).suffix: [

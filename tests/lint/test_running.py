@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from projects import check_running, line_of, write
 
 from hookwright.cases.case import Case
 from hookwright.cases.run import Runner
@@ -18,6 +17,7 @@ from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.lint import RULES, LintRule
 from hookwright.lint.catalogue.samples import bash, conf, group, python, script
+from lint.projects import check_running, line_of, write
 
 RUNNING = [rule for rule in RULES.values() if rule.bad.trust]
 

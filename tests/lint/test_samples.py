@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from projects import check, line_of, write
 
 from hookwright.lint import RULES, LintRule
+from lint.projects import check, line_of, write
 
 #: HK810 needs a trust store; it is tried with the command itself.
 STATIC = [rule for rule in RULES.values() if not rule.bad.trust and rule.id != "HK810"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from projects import check, write
 
 from hookwright.lint import Finding
 from hookwright.lint.catalogue.samples import (
@@ -23,6 +22,7 @@ from hookwright.lint.catalogue.samples import (
 )
 from hookwright.lint.model import Sample
 from hookwright.protocol.diagnostics import Severity
+from lint.projects import check, write
 
 READ = "command=$(jq -r '.tool_input.command')\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -77,7 +78,7 @@ def test_newer_chat_models_take_tools_only_without_thinking() -> None:
 def test_chat_messages_keep_order_roles_and_pictures() -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    messages = [
+    messages: list[Mapping[str, Any]] = [
         {"role": "user", "content": [{"type": "text", "text": "a"}, picture]},
         NOTE,
         {"role": "assistant", "content": [thought, {"type": "text", "text": "b"}]},

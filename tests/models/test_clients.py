@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 import anthropic
 import openai
@@ -34,10 +34,13 @@ READ = ToolDefinition("Read", "Read a file", {"type": "object", "properties": {"
 HELLO = Request(messages=[{"role": "user", "content": "hello"}])
 
 
-def using(server: Server, work: Callable[[Model], Awaitable[Any]]) -> Any:
+T = TypeVar("T")
+
+
+def using(server: Server, work: Callable[[Model], Awaitable[T]]) -> T:
     """Do something with the server's model, and close it."""
 
-    async def main() -> Any:
+    async def main() -> T:
         model = from_environment(server.env)
         try:
             async with asyncio.timeout(20):

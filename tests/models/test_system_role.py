@@ -25,7 +25,7 @@ def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def texts(messages: Sequence[Message]) -> list[str]:
     """List the numbered texts in the order in which a model reads them."""
-    said = []
+    said: list[str] = []
     for message in messages:
         content = message["content"]
         parts = [content] if isinstance(content, str) else [block["text"] for block in content]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,11 @@ WALKS = ("../../escape", "..", ".", "", "/etc/x", "a/b", "a\0b", "a\nb", "~", "a
 @pytest.mark.parametrize("name", WALKS)
 def test_no_session_or_agent_id_leaves_its_folder(name: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "projects")
-    for make in (lambda: session_path(folder, name), lambda: subagent_path(f"{folder}/s.jsonl", name)):
+    makers: tuple[Callable[[], str], ...] = (
+        lambda: session_path(folder, name),
+        lambda: subagent_path(f"{folder}/s.jsonl", name),
+    )
+    for make in makers:
         try:
             made = make()
         except InvalidSession:

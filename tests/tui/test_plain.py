@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,8 @@ def test_commands_of_the_screen_have_words(chat: Chat, command: str) -> None:
 
 def test_a_dumb_terminal_and_a_wish_get_no_screen(chat: Chat) -> None:
     chat.script([text("In plain words.")])
-    for args, env in (((), {"TERM": "dumb"}), (("--plain",), {})):
+    ways: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (((), {"TERM": "dumb"}), (("--plain",), {}))
+    for args, env in ways:
         with chat.open(*args, **env) as terminal:
             terminal.wait("no hooks configured")
             terminal.send("hello\r")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ COLOUR = re.compile(r"(?:^|;)(?:[34][0-8]|9[0-7]|10[0-7])(?:;|$)")
 def test_no_color_leaves_the_terminals_own_colours(chat: Chat, variable: str) -> None:
     chat.hook("PreToolUse", "exit 2", matcher="Bash")
     chat.script([bash("ls")], [text("# A heading\n\nand `code`\n\n```python\nprint(1)\n```\n")])
-    env = {"NO_COLOR": variable} if variable else {}
+    env: dict[str, Any] = {"NO_COLOR": variable} if variable else {}
     with chat.open(**env) as terminal:
         terminal.wait("active from")
         terminal.say("go")

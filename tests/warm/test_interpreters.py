@@ -39,7 +39,7 @@ def test_nothing_is_shared_between_trust_domains(tmp_path: Path) -> None:
     ]
 
     async def work(bench: Bench) -> None:
-        parents = []
+        parents: list[bytes] = []
         for source in sources:
             job = bench.job(f"{PYTHON} hook.py", source=source)
             await bench.ready(job)

@@ -115,9 +115,8 @@ def test_anything_else_is_unusual(text: str, reason: str, folder: Path) -> None:
     ],
 )
 def test_surroundings_can_be_unusual(env: dict[str, str], reason: str, folder: Path) -> None:
-    found = planned(
-        folder, "python hook.py", **{name: text.replace("{here}", str(folder)) for name, text in env.items()}
-    )
+    here = {name: text.replace("{here}", str(folder)) for name, text in env.items()}
+    found = planned(folder, "python hook.py", None, None, **here)
     assert isinstance(found, Unusual), found
     assert reason in found.reason
 
