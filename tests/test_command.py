@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from hookwright.background import Background
-from hookwright.executors.command import CommandExecutor, mark_prefix
+from hookwright.executors.command import CommandExecutor
+from hookwright.processes.guard import mark_prefix
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.host import Host
