@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.jsontext import DEEPEST, parse_json, repeated_keys
+from hookwright.protocol.jsontext import DEEPEST, json_type, parse_json, repeated_keys
 from hookwright.protocol.wire import Output, read_stdout
 
 JSON = st.recursive(
@@ -102,3 +102,11 @@ def test_a_hundred_thousand_unknown_keys_take_no_time() -> None:
     assert answer.decision == "block"
     assert answer.unknown[-1] == "99981 more keys are ignored"
     assert max(map(len, answer.unknown)) < 200
+
+
+@given(JSON)
+def test_the_type_of_a_value_is_one_of_json(value: Any) -> None:
+    kind = json_type(value)
+    first = json.dumps(value)[0]
+    expected = {"n": "null", "t": "boolean", "f": "boolean", '"': "string", "{": "object", "[": "array"}
+    assert kind == expected.get(first, "number")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.storage import locked, replace_file
+from hookwright.storage import locked, replace_file, stamp, strict_stamp
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -52,7 +52,7 @@ def test_a_name_of_the_longest_kind_can_be_replaced(tmp_path: Path) -> None:
 
 COUNT = """
 import sys
-from hookwright.storage import locked, replace_file
+from hookwright.storage import locked, replace_file, stamp, strict_stamp
 
 path = sys.argv[1] + "/count"
 for _ in range(50):
@@ -69,3 +69,37 @@ def test_programs_that_lock_a_folder_change_it_one_after_the_other(tmp_path: Pat
         programs = [subprocess.Popen([sys.executable, "-c", COUNT, tmp_path]) for _ in range(3)]
     assert [program.wait(60) for program in programs] == [0, 0, 0]
     assert (tmp_path / "count").read_text() == "150"
+
+
+# ── whether a file changed ──────────────────────────────────────────────────
+
+
+def test_a_stamp_changes_with_the_content_and_not_with_the_rights(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert stamp(str(path)) is None
+    path.write_text("one")
+    before = stamp(str(path))
+    assert before is not None
+    path.chmod(0o600)
+    assert stamp(str(path)) == before
+    path.write_text("longer")
+    longer = stamp(str(path))
+    assert longer != before
+    replace_file(str(path), b"LONGER")
+    assert stamp(str(path)) != longer
+
+
+def test_a_strict_stamp_cannot_be_kept(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("one")
+    strict, plain, facts = strict_stamp(str(path)), stamp(str(path)), path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert stamp(str(path)) == plain
+    assert strict_stamp(str(path)) != strict
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a\0b", "x" * 5000])
+def test_a_path_that_cannot_be_has_no_stamp(name: str, tmp_path: Path) -> None:
+    assert stamp(str(tmp_path / name)) is None
+    assert strict_stamp(str(tmp_path / name)) is None

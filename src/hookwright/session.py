@@ -20,6 +20,7 @@ from hookwright.protocol.events import ConfigChange, Event
 from hookwright.protocol.handlers import MatcherGroup
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Component, Scope
+from hookwright.storage import Stamp, stamp
 from hookwright.wiring import Powers, Wiring
 
 
@@ -81,10 +82,10 @@ class HookSession:
         Law (D12, R-361 … R-363): a change counts from the next event on; a file that broke keeps the last good hooks
         and is reported; a blocked change is not taken up until the file changes again; a frozen session never looks.
         """
-        changed = () if self._frozen else [path for path, stamp in self._stamps.items() if _stamp(path) != stamp]
+        changed = () if self._frozen else [path for path, old in self._stamps.items() if stamp(path) != old]
         if not changed:
             return
-        self._stamps = {path: _stamp(path) for path in self._stamps}
+        self._stamps = {path: stamp(path) for path in self._stamps}
         new = self.places.load()
         broken = _newly_broken(self.loaded, new)
         if broken:
@@ -171,19 +172,9 @@ def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None =
 
 # ── files that may change ───────────────────────────────────────────────────
 
-Stamp = tuple[int, int, int] | None
 
-
-def _stamp(path: str) -> Stamp:
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-
-
-def _stamps(loaded: Loaded) -> dict[str, Stamp]:
-    return {file.path: _stamp(file.path) for file in loaded.files if file.path}
+def _stamps(loaded: Loaded) -> dict[str, Stamp | None]:
+    return {file.path: stamp(file.path) for file in loaded.files if file.path}
 
 
 def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:

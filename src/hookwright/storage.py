@@ -9,6 +9,34 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
+from typing import NamedTuple
+
+Stamp = tuple[int, int, int]
+
+
+class StrictStamp(NamedTuple):
+    """A stamp that also changes where a program wrote other content of the same size and set the time back."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+def stamp(path: str) -> Stamp | None:
+    """Return what changes when the content of a file or folder does; None where there is none."""
+    found = strict_stamp(path)
+    return (found.inode, found.size, found.modified) if found is not None else None
+
+
+def strict_stamp(path: str) -> StrictStamp | None:
+    """Return what no writer can keep the same; None where there is no such file."""
+    try:
+        facts = os.stat(path)
+    except (OSError, ValueError):  # ValueError: a path with a null byte
+        return None
+    return StrictStamp(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
 def make_folder(path: str) -> None:

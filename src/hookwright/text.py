@@ -46,6 +46,35 @@ def one_line(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+#: A longer word is not a typing mistake, and comparing it would take long.
+LONGEST_WORD = 64
+
+
+def closest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the known word that was probably meant; case, `_` and `-` do not matter."""
+    if len(word) > LONGEST_WORD:
+        return None
+    names = list(known)
+    folded = {_folded(name): name for name in names}
+    if (same := folded.get(_folded(word))) is not None:
+        return same
+    import difflib  # a message is rare, and this takes longer to import than all the rest
+
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=cutoff)
+    return lower[near[0]] if near else None
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the closest known word as the tail of a message, or nothing."""
+    near = closest(word, known)
+    return f". Did you mean `{near}`?" if near is not None else ""
+
+
 def short_path(path: str, cwd: str, home: str) -> str:
     """Write a path as its user would type it: relative to the current directory, or below `~`."""
     if cwd and path.startswith(cwd + "/"):

@@ -187,7 +187,7 @@ COMMAND = {"type": "command", "command": "bad"}
         ({"type": "function"}, "unknown-type", ".type", "registered by program"),
         ({"type": 1}, "wrong-type", ".type", "1 is a number; type is a string"),
         ({"type": None}, "wrong-type", ".type", "null; type is a string"),
-        ({"type": "command", "command": ["x"]}, "wrong-type", ".command", "a list; command is a string"),
+        ({"type": "command", "command": ["x"]}, "wrong-type", ".command", "an array; command is a string"),
         (
             {**COMMAND, "timeout": "5"},
             "wrong-type",
@@ -222,7 +222,7 @@ COMMAND = {"type": "command", "command": "bad"}
         ({"type": "prompt", "prompt": "p", "continueOnBlock": "no"}, "wrong-type", ".continueOnBlock", "a boolean"),
         ("echo hi", "not-an-object", "", "a handler is an object"),
         (None, "not-an-object", "", "null; a handler is an object"),
-        ([], "not-an-object", "", "[] is a list"),
+        ([], "not-an-object", "", "[] is an array"),
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else None,
 )

@@ -18,7 +18,8 @@ from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.samples import tool_input
-from hookwright.protocol.wire import did_you_mean, encode
+from hookwright.protocol.wire import encode
+from hookwright.text import did_you_mean
 
 
 class HookBench:

@@ -13,7 +13,7 @@ from hookwright.errors import InvalidEvent
 from hookwright.protocol.handlers import Handler, Kind
 from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 #: What can be injected, with what it stands for.
 FAULTS = {

@@ -20,7 +20,8 @@ from hookwright.errors import HookwrightError, InvalidCase, InvalidEvent
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample_fields
-from hookwright.protocol.wire import did_you_mean, encode
+from hookwright.protocol.wire import encode
+from hookwright.text import did_you_mean
 
 ENDINGS = (".yaml", ".yml", ".json")
 _CASE_KEYS = (

@@ -16,7 +16,7 @@ from hookwright.config.locations import Surroundings
 from hookwright.errors import ConfigError
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 Record = dict[str, Json]
 

@@ -14,7 +14,8 @@ from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.samples import new_session_id, sample_fields, tool_input
-from hookwright.protocol.wire import decode_event, did_you_mean
+from hookwright.protocol.wire import decode_event
+from hookwright.text import did_you_mean
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:

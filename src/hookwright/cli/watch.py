@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 
@@ -10,10 +9,11 @@ import msgspec
 
 from hookwright.config import Loaded
 from hookwright.config.scripts import Reach, TooManyFiles, named_files
+from hookwright.storage import Stamp, stamp
 
 INTERVAL = 0.25
 
-Stamps = dict[str, tuple[int, int, int] | None]
+Stamps = dict[str, Stamp | None]
 
 
 def watched_files(loaded: Loaded) -> tuple[str, ...]:
@@ -33,21 +33,13 @@ def watched_files(loaded: Loaded) -> tuple[str, ...]:
 
 def stamps(paths: Iterable[str]) -> Stamps:
     """Return a stamp of each file as it is now."""
-    return {path: _stamp(path) for path in paths}
+    return {path: stamp(path) for path in paths}
 
 
 def wait_for_change(before: Stamps) -> list[str]:
     """Wait for a change and return the changed files."""
     while True:
-        changed = [path for path, stamp in before.items() if _stamp(path) != stamp]
+        changed = [path for path, old in before.items() if stamp(path) != old]
         if changed:
             return changed
         time.sleep(INTERVAL)
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)

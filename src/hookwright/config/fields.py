@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,7 +19,8 @@ from hookwright.protocol.handlers import (
     OnFailure,
     PromptHandler,
 )
-from hookwright.protocol.jsontext import Json
+from hookwright.protocol.jsontext import Json, json_type
+from hookwright.text import closest
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -40,38 +40,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def kind_of(value: object) -> str:
-    """Name the JSON type of a value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
+def kind_of(value: Json) -> str:
+    """Return the JSON type of a value with its article."""
+    kind = json_type(value)
+    return kind if kind == "null" else f"an {kind}" if kind in ("array", "object") else f"a {kind}"
 
 
 def wrong_type(name: str, value: object, wanted: str, way_out: str) -> Wrong:
     """Say that a value has the wrong type."""
     is_ = "" if value is None else f" is {kind_of(value)}"
     return Wrong("wrong-type", f"{shown(value)}{is_}; {name} is {wanted}. {way_out}")
-
-
-def suggestion(word: str, known: Iterable[str]) -> str | None:
-    """Find the known word that was probably meant."""
-    names = list(known)
-    folded = {name.lower().replace("_", ""): name for name in names}
-    if found := folded.get(word.lower().replace("_", "").replace("-", "")):
-        return found
-    # A long word is no typing mistake, and comparing it would take its time.
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6) if len(word) <= 64 else []
-    return close[0] if close else None
 
 
 def text(name: str, value: object) -> str | Wrong:
@@ -151,7 +129,7 @@ def one_of(*names: str) -> Shape:
         if not isinstance(value, str):
             return wrong_type(name, value, choices, f"Write {choices}.")
         if value not in names:
-            meant = suggestion(value, names)
+            meant = closest(value, names)
             return Wrong("bad-value", f'{shown(value)} is not {choices}. Write "{meant or names[0]}".')
         return value
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hookwright.config.fields import NOTES, SPECS, Wrong, kind_of, read_fields, shown, suggestion, text, wrong_type
+from hookwright.config.fields import NOTES, SPECS, Wrong, kind_of, read_fields, shown, text, wrong_type
 from hookwright.config.jsonfile import Path, Tree, shown_pointer
 from hookwright.matching.conditions import InvalidRule, parse_rule
 from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
@@ -19,6 +19,7 @@ from hookwright.protocol.events import CATALOGUE, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
+from hookwright.text import closest
 
 #: Over this many seconds somebody probably meant milliseconds.
 _LONG_TIMEOUT = 3600.0
@@ -81,7 +82,7 @@ class _HooksReader:
         return groups
 
     def _unknown_event(self, name: str, at: Path) -> None:
-        meant = suggestion(name, CATALOGUE)
+        meant = closest(name, CATALOGUE)
         hint = f" Did you mean {meant}?" if meant else f" The events are {', '.join(CATALOGUE)}."
         self.report("unknown-event", at, f"{name} is not an event; its hooks never run.{hint}", Severity.WARNING)
 
@@ -122,7 +123,7 @@ class _HooksReader:
             if any(key in spec.fields for spec in SPECS.values()) or key == "type":
                 hint = f" `{key}` belongs to a handler, inside `hooks`."
             else:
-                meant = suggestion(key, ("matcher", "hooks"))
+                meant = closest(key, ("matcher", "hooks"))
                 hint = f" Did you mean `{meant}`?" if meant else ""
             self.report("unknown-key", (*at, key), f"nobody reads `{key}` on a group.{hint}", Severity.WARNING)
 
@@ -205,7 +206,7 @@ class _HooksReader:
         hint = f"Write one of {kinds}."
         if kind in (Kind.CALLBACK.value, Kind.FUNCTION.value):
             hint = "Such handlers are registered by program, not in a file."
-        elif meant := suggestion(kind, SPECS):
+        elif meant := closest(kind, SPECS):
             hint = f'Write "{meant}".'
         self.report("unknown-type", at, f"{shown(kind)} is not a handler type, so the handler is dropped. {hint}")
 
@@ -221,7 +222,7 @@ class _HooksReader:
             elif owners:
                 hint = f"`{key}` counts on {' and '.join(owners)} handlers only and is ignored here."
             else:
-                meant = suggestion(key, fields)
+                meant = closest(key, fields)
                 hint = f"nobody reads `{key}` on a {kind} handler." + (f" Did you mean `{meant}`?" if meant else "")
             self.report(code, (*at, key), hint, Severity.WARNING)
 

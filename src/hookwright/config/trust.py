@@ -28,6 +28,7 @@ from hookwright.protocol.handlers import Handler, MatcherGroup, OnFailure
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
+from hookwright.storage import StrictStamp, strict_stamp
 
 ABSENT, DIRECTORY = "absent", "directory"
 #: Bigger files cannot be bound, so hooks that run them cannot be trusted.
@@ -100,9 +101,11 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 State = Trusted | New | Changed
+#: Path → its stamp when it was bound.
+Stamps = tuple[tuple[str, StrictStamp | None], ...]
 
 
-def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item, tuple[Json, ...]]:
+def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item, Stamps]:
     """Bind one handler and the files it runs; also give the stamps by which a later change is noticed."""
     fields = {name: getattr(handler, name) for name in handler.__struct_fields__ if name != "source"}
     source = handler.source
@@ -112,11 +115,11 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
     if source.plugin is not None:
         reach = msgspec.structs.replace(reach, plugin_root=source.plugin.root)
     files: tuple[FileCopy, ...] = ()
-    stamps: tuple[Json, ...] = ()
+    stamps: Stamps = ()
     problem = ""
     try:
         paths = named_files(handler, reach)
-        stamps = tuple((path, stamp(path)) for path in paths)
+        stamps = tuple((path, strict_stamp(path)) for path in paths)
         files = tuple(_copy(path, reach.project_dir) for path in paths)
         if reach.start_dir != reach.project_dir:
             # What does not exist in the start directory must not make trust depend on where a session starts.
@@ -144,15 +147,6 @@ def settings_item(settings: Mapping[str, Mapping[str, Json]], source: Source) ->
 def _digest(text: str, files: Sequence[FileCopy]) -> str:
     told = [text, [(file.path, file.real, file.digest) for file in files]]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
-
-
-def stamp(path: str) -> tuple[int, ...] | None:
-    """Tell the facts about a file that change when its content does."""
-    try:
-        facts = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
 def _copy(path: str, project_dir: str) -> FileCopy:
@@ -216,10 +210,10 @@ class _Admitted:
             self._seen = (*hook_item(self.group, self.handler, self._reach), now)
         return self._seen[0]
 
-    def _may_have_changed(self, item: Item, stamps: tuple[Json, ...], seen_at: int) -> bool:
+    def _may_have_changed(self, item: Item, stamps: Stamps, seen_at: int) -> bool:
         # A file that was written just before it was read may change again within the same tick of its clock.
         return bool(item.unbound) or any(
-            stamp(path) != old or (old is not None and old[4] > seen_at - _GRAIN) for path, old in stamps
+            strict_stamp(path) != old or (old is not None and old.changed > seen_at - _GRAIN) for path, old in stamps
         )
 
 
@@ -334,7 +328,7 @@ class TrustGate:
 
     def _read_records(self) -> None:
         """Read the store again when it changed: somebody may have trusted or revoked from another terminal."""
-        now = self.store.stamp()
+        now = strict_stamp(self.store.path)
         if now == self._records_stamp:
             return
         self._records_stamp, self._broken, self._assessed = now, "", {}

@@ -68,14 +68,6 @@ class TrustStore:
         """List the projects with decisions."""
         return tuple(self._read().projects)
 
-    def stamp(self) -> tuple[int, ...] | None:
-        """Tell when the store last changed, in a form that only compares."""
-        try:
-            facts = os.stat(self.path)
-        except OSError:
-            return None
-        return (facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
-
     def _update(self, project: str, change: Callable[[tuple[Record, ...]], tuple[Record, ...]]) -> None:
         try:
             folder = os.path.dirname(self.path)

@@ -15,7 +15,7 @@ from hookwright.mcp.values import HttpServer, ServerConfig, StdioServer
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.sources import Source
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _TYPES = ("stdio", "http")

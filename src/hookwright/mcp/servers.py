@@ -28,7 +28,7 @@ from hookwright.mcp.values import (
     full_name,
 )
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 if TYPE_CHECKING:
     from hookwright.mcp._session import McpSession

@@ -29,7 +29,7 @@ import msgspec
 
 from hookwright.errors import ConfigError, MissingExtra
 from hookwright.protocol.jsontext import Json, parse_json
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 
 class ScriptedText(msgspec.Struct, frozen=True):

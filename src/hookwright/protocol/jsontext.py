@@ -25,6 +25,25 @@ _NO_BRACKET = re.compile(r"[^][{}]+")
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
+def json_type(value: Json) -> str:
+    """Return JSON's name for the type of a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int() | float():
+            return "number"
+        case Mapping():
+            return "object"
+        case list() | tuple():
+            return "array"
+        case _:
+            return type(value).__name__
+
+
 def parse_json(text: str) -> tuple[Json, str | None]:
     """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises.
 

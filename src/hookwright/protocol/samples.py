@@ -9,7 +9,8 @@ from typing import Any
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.wire import decode_event, did_you_mean
+from hookwright.protocol.wire import decode_event
+from hookwright.text import did_you_mean
 
 SESSION = "00000000-0000-4000-8000-000000000001"
 

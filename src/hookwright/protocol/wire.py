@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 import re
@@ -15,7 +14,8 @@ from msgspec import UNSET
 
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
-from hookwright.protocol.jsontext import Json, parse_json, plain, repeated_keys
+from hookwright.protocol.jsontext import Json, json_type, parse_json, plain, repeated_keys
+from hookwright.text import LONGEST_WORD, did_you_mean
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -74,7 +74,7 @@ def decode_event(data: bytes | str | Mapping[str, Json]) -> Event:
     """Read an event from its JSON or from a mapping, or raise InvalidEvent that names the field."""
     raw: Json = data if isinstance(data, Mapping) else _load_event(data)
     if not isinstance(raw, Mapping):
-        raise InvalidEvent(f"an event is a JSON object, not {_kind(raw)}")
+        raise InvalidEvent(f"an event is a JSON object, not {json_type(raw)}")
     name = raw.get("hook_event_name")
     if not isinstance(name, str):
         raise InvalidEvent("`hook_event_name` is missing: it names the event, for example PreToolUse")
@@ -97,43 +97,16 @@ def _load_event(data: bytes | str) -> Any:
     return value
 
 
-# ── words ───────────────────────────────────────────────────────────────────
+# ── values in messages ──────────────────────────────────────────────────────
 
-#: A longer one is no typing mistake, and comparing it would take its time.
-_LONGEST_WORD = 64
-#: So many unknown keys of an answer are named one by one.
+#: The number of unknown keys of an answer that are named one by one.
 _MOST_NAMED = 20
-
-
-def did_you_mean(word: str, known: Any) -> str:
-    """Suggest the nearest known word, as the tail of a message."""
-    if len(word) > _LONGEST_WORD:
-        return ""
-    folded = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
-    return f". Did you mean `{folded[near[0]]}`?" if near else ""
 
 
 def _shown(value: Json) -> str:
     """Write a value of somebody else, short enough for a message."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 200 else text[:200] + "…"
-
-
-def _kind(value: Json) -> str:
-    """Name the JSON type of a value."""
-    if value is None:
-        return "null"
-    for types, name in (
-        (bool, "boolean"),
-        (str, "string"),
-        ((int, float), "number"),
-        (Mapping, "object"),
-        ((list, tuple), "array"),
-    ):
-        if isinstance(value, types):
-            return name
-    return type(value).__name__
 
 
 # ── answers ─────────────────────────────────────────────────────────────────
@@ -236,7 +209,7 @@ def _foreign_lines(text: str) -> bool:
 def read_answer(value: Json, event: str, rules: EventRules) -> Output | UnusableOutput:
     """Validate an output object; one wrong field voids all of it, and the message names every problem."""
     if not isinstance(value, Mapping):
-        return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {_kind(value)}")
+        return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {json_type(value)}")
     problems: list[str] = []
     found: dict[str, Json] = {}
     for key, item in value.items():
@@ -273,7 +246,7 @@ def _bad_decision(decision: str, rules: EventRules) -> str:
 
 def _check_specific(specific: Any, event: str, rules: EventRules, problems: list[str]) -> UnusableOutput | None:
     if not isinstance(specific, Mapping):
-        problems.append(f"hookSpecificOutput: expected an object, got {_kind(specific)}")
+        problems.append(f"hookSpecificOutput: expected an object, got {json_type(specific)}")
         return None
     name = specific.get("hookEventName")
     if name is None:
@@ -315,13 +288,13 @@ def _unknown_keys(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ..
 def _unknown_outside(key: str, inner: Mapping[str, str]) -> str:
     if key in inner:
         return f"`{key}` found at top level, must be under `hookSpecificOutput`"
-    return f"`{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, [*_TOP_LEVEL, *inner])}"
+    return f"`{key[:LONGEST_WORD]}` is ignored{did_you_mean(key, [*_TOP_LEVEL, *inner])}"
 
 
 def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
     if key in _TOP_LEVEL:
         return f"`{key}` found under `hookSpecificOutput`, must be at top level"
-    return f"`hookSpecificOutput.{key[:_LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
+    return f"`hookSpecificOutput.{key[:LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
 
 
 def _problems(path: str, value: Json, shape: Shape) -> list[str]:
@@ -338,7 +311,7 @@ def _problems(path: str, value: Json, shape: Shape) -> list[str]:
         return [f"{path}: {_shown(value)} is not one of {', '.join(allowed)}{hint}"]
     if _fits(value, shape):
         return []
-    return [f"{path}: expected {shape.value}, got {_kind(value)}"]
+    return [f"{path}: expected {shape.value}, got {json_type(value)}"]
 
 
 def _fits(value: Json, shape: Shape) -> bool:
@@ -357,7 +330,7 @@ def _fits(value: Json, shape: Shape) -> bool:
 
 def _request_decision_problems(path: str, value: Json) -> list[str]:
     if not isinstance(value, Mapping):
-        return [f"{path}: expected an object with `behavior`, got {_kind(value)}"]
+        return [f"{path}: expected an object with `behavior`, got {json_type(value)}"]
     behavior = value.get("behavior")
     if behavior not in ("allow", "deny"):
         hint = did_you_mean(behavior, ("allow", "deny")) if isinstance(behavior, str) else ""
@@ -371,7 +344,7 @@ def _request_decision_problems(path: str, value: Json) -> list[str]:
             problems += _problems(f"{path}.{key}", value[key], shape)
     updates = value.get("updatedPermissions")
     if behavior == "allow" and "updatedPermissions" in value and not isinstance(updates, list):
-        problems.append(f"{path}.updatedPermissions: expected array, got {_kind(updates)}")
+        problems.append(f"{path}.updatedPermissions: expected array, got {json_type(updates)}")
     return problems
 
 

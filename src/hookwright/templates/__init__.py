@@ -11,7 +11,7 @@ import msgspec
 
 from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "hooks")
 

@@ -22,7 +22,7 @@ from hookwright.processes.group import Group
 from hookwright.processes.spawn import Command, spawn
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.warm.plan import Unusual
-from hookwright.warm.zygote import Stamp, stamp_of, varies
+from hookwright.warm.zygote import NamedStamp, stamp_of, varies
 
 #: An answer that is longer is none, and what is printed beyond that is not kept; the limits of any process.
 _LONGEST = 8 * 1024 * 1024
@@ -74,7 +74,7 @@ class Resident:
         self._received = bytearray()
         self._printed = bytearray()
         self._unsent = memoryview(b"")
-        self._stamps: tuple[Stamp, ...] = ()
+        self._stamps: tuple[NamedStamp, ...] = ()
         self._env: Mapping[str, str] = command.env
         self._changes: Mapping[str, str | None] = {}
         self._broken = False

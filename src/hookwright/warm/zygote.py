@@ -25,6 +25,7 @@ import msgspec
 from hookwright.processes.exits import ExitCode, ExitWatch, Signalled, Status, Unknown, watch_exit
 from hookwright.processes.spawn import Command, spawn
 from hookwright.protocol.jsontext import Json
+from hookwright.storage import stamp
 from hookwright.warm.plan import Unusual, WarmPlan
 from hookwright.warm.stdlib import PRELOADED
 
@@ -38,7 +39,7 @@ _ROOM = "~" * 16
 #: Seconds in which an interpreter must be up.
 PATIENCE = 20.0
 
-Stamp = tuple[str, int, int, int]
+NamedStamp = tuple[str, int, int, int]
 
 
 class Spare(msgspec.Struct, frozen=True):
@@ -54,9 +55,9 @@ class Facts(msgspec.Struct, frozen=True):
     argv: tuple[str, ...]
     env: Mapping[str, str]
     #: What must not change.
-    stamps: tuple[Stamp, ...]
+    stamps: tuple[NamedStamp, ...]
     #: Folders that Python searches before its own library: no module there may have the name of a preloaded one.
-    folders: tuple[Stamp, ...]
+    folders: tuple[NamedStamp, ...]
     preloaded: frozenset[str]
 
 
@@ -73,7 +74,7 @@ class Zygote:
         self._wanted = 1
         self._coming = 0
         self._watches: dict[int, Callable[[Status], None]] = {}
-        self._folders: dict[str, Stamp | None] = {}
+        self._folders: dict[str, NamedStamp | None] = {}
         self._retired = False
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self.pid = 0
@@ -177,9 +178,9 @@ class Zygote:
 
     def _unshadowed(self, facts: Facts) -> bool:
         """A new file beside the script may take the place of a module that was preloaded."""
-        for folder, stamp in self._folders.items():
+        for folder, old in self._folders.items():
             now = stamp_of(folder)
-            if now == stamp:
+            if now == old:
                 continue
             try:
                 names = {entry.partition(".")[0] for entry in os.listdir(folder)}
@@ -330,13 +331,10 @@ def _facts(text: str) -> Facts:
     )
 
 
-def stamp_of(path: str) -> Stamp | None:
-    """Tell what shows that a file or folder changed; None when it is not there."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return (path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+def stamp_of(path: str) -> NamedStamp | None:
+    """Return the path and the stamp of a file or folder, as sitecustomize.py does; None where there is none."""
+    found = stamp(path)
+    return (path, *found) if found is not None else None
 
 
 def varies(name: str) -> bool:

@@ -16,6 +16,7 @@ from hookwright.agent.subagents.worktrees import worktree_tools
 from hookwright.agent.tools import TOOLS, Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.jsontext import Json
+from hookwright.storage import Stamp, stamp
 
 
 class Toolset:
@@ -27,7 +28,7 @@ class Toolset:
         self._team = team
         self._mcp = mcp
         self._fixed = {tool.name: tool for tool in (*worktree_tools(), self._send_message())}
-        self._stamps: dict[str, float] = {}
+        self._stamps: dict[str, Stamp | None] = {}
 
     def equip(self) -> None:
         """Read agents and skills anew and offer every tool that the options want."""
@@ -66,14 +67,8 @@ class Toolset:
                 return
         self.equip()
 
-    def _look(self) -> dict[str, float]:
-        found = {}
-        for file in self._session.hooks.loaded.components():
-            try:
-                found[file.path] = os.stat(file.path).st_mtime
-            except OSError:
-                continue
-        return found
+    def _look(self) -> dict[str, Stamp | None]:
+        return {file.path: stamp(file.path) for file in self._session.hooks.loaded.components()}
 
     def _send_message(self) -> Tool:
         return send_message_tool(lambda: self._team, self._name_of)

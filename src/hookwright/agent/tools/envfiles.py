@@ -6,7 +6,6 @@ command until it changes. A line that fails is reported, and the file counts.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ import msgspec
 
 from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, run
 from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.storage import Stamp, stamp
 
 #: Seconds for reading one file; longer, and it would delay every command.
 CHECK_TIMEOUT = 5.0
@@ -27,7 +27,7 @@ _LINE = re.compile(r"(?:^|: )(?:line )?(\d+): (.*)")
 class Checked(msgspec.Struct, frozen=True):
     """What one look at a file found."""
 
-    stamp: tuple[int, int, int]
+    stamp: Stamp
     usable: bool
 
 
@@ -49,15 +49,13 @@ class EnvFiles:
         return "; ".join([*lines, "set +efuvx", f"cd {shlex.quote(cwd)}", ""]) if lines else ""
 
     async def _usable(self, hook: str, path: str, shell: Command) -> bool:
-        try:
-            facts = os.stat(path)
-        except OSError:
+        now = stamp(path)
+        if now is None:
             return False
-        stamp = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
         known = self._checked.get(path)
-        if known is None or known.stamp != stamp:
+        if known is None or known.stamp != now:
             usable = await self._check(hook, path, shell)
-            known = self._checked[path] = Checked(stamp, usable)
+            known = self._checked[path] = Checked(now, usable)
         return known.usable
 
     async def _check(self, hook: str, path: str, shell: Command) -> bool:

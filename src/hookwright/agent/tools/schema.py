@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hookwright.protocol.jsontext import Json
+from hookwright.protocol.jsontext import Json, json_type
 
 Schema = Mapping[str, Json]
 
@@ -28,7 +28,7 @@ def problems(schema: Schema, value: Json, name: str = "") -> Iterator[str]:
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if wanted and not any(_is(kind, value) for kind in wanted):
         what = f"The parameter `{name}`" if name else "The value"
-        yield f"{what} is expected as `{' | '.join(wanted)}` but provided as `{kind_of(value)}`"
+        yield f"{what} is expected as `{' | '.join(wanted)}` but provided as `{json_type(value)}`"
         return
     if "enum" in schema and value not in schema["enum"]:
         yield f"The parameter `{name}` is {value!r}; it is one of {', '.join(map(str, schema['enum']))}"
@@ -39,14 +39,6 @@ def problems(schema: Schema, value: Json, name: str = "") -> Iterator[str]:
     if isinstance(value, list | tuple) and "items" in schema:
         for place, item in enumerate(value):
             yield from problems(schema["items"], item, f"{name}[{place}]")
-
-
-def kind_of(value: Json) -> str:
-    """Name the JSON type of a value."""
-    for kind in ("boolean", "integer", "number", "string", "array", "object", "null"):
-        if _is(kind, value):
-            return "number" if kind == "integer" else kind
-    return type(value).__name__
 
 
 def _is(kind: str, value: Json) -> bool:

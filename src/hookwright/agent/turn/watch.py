@@ -8,11 +8,10 @@ from collections.abc import Iterable
 import msgspec
 
 from hookwright.hookset import HookSet
+from hookwright.storage import Stamp, stamp
 
 #: Seconds between two looks.
 INTERVAL = 0.5
-
-_Stamp = tuple[int, int, int] | None
 
 
 class FileChange(msgspec.Struct, frozen=True):
@@ -35,30 +34,22 @@ class Watch:
     """Remembers what the watched files looked like last."""
 
     def __init__(self) -> None:
-        self._stamps: dict[str, _Stamp] = {}
+        self._stamps: dict[str, Stamp | None] = {}
 
     def look(self, cwd: str, names: Iterable[str], paths: Iterable[str]) -> list[FileChange]:
         """Compare with the last look; a file that is watched for the first time has not changed."""
         wanted = dict.fromkeys([*(os.path.join(cwd, name) for name in names), *paths])
-        now = {path: _stamp(path) for path in wanted}
+        now = {path: stamp(path) for path in wanted}
         changes = [
-            FileChange(path, _word(self._stamps[path], stamp))
-            for path, stamp in now.items()
-            if path in self._stamps and self._stamps[path] != stamp
+            FileChange(path, _word(self._stamps[path], new))
+            for path, new in now.items()
+            if path in self._stamps and self._stamps[path] != new
         ]
         self._stamps = now
         return changes
 
 
-def _word(before: _Stamp, after: _Stamp) -> str:
+def _word(before: Stamp | None, after: Stamp | None) -> str:
     if before is None:
         return "add"
     return "unlink" if after is None else "change"
-
-
-def _stamp(path: str) -> _Stamp:
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)

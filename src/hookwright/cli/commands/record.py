@@ -24,7 +24,7 @@ from hookwright.cases.record import (
 from hookwright.errors import InvalidCase
 from hookwright.observers.recorder import RECORD_VARIABLE
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import os
 from hookwright.config.schema import Schema, all_schemas, input_schema, output_schema, settings_schema
 from hookwright.errors import ConfigError, InvalidEvent
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.wire import did_you_mean
+from hookwright.text import did_you_mean
 
 WHAT = ("settings", "input", "output", "all")
 

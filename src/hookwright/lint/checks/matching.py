@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from hookwright.matching.conditions import InvalidRule, parse_rule
 from hookwright.matching.matchers import MatchNames, MatchNothing, MatchPattern
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.jsontext import Json
+from hookwright.text import closest
 
 _TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RULE_SYNTAX = re.compile(r"\|?([A-Za-z]\w*)\(.*\)\|?")
@@ -113,8 +113,8 @@ def _names(hook: CheckedHook, text: str, matcher: MatchNames) -> Iterator[Findin
         elif name in FOREIGN:
             what = f"`{name}` is a tool of another agent; in Claude Code it is called `{FOREIGN[name]}`."
             yield finding("HK201", at, what, f"`{FOREIGN[name]}`")
-        elif not name.startswith("mcp__") and (near := difflib.get_close_matches(name, TOOLS, 1, 0.85)):
-            yield finding("HK201", at, f"No tool is called `{name}`.", f"`{near[0]}`, if that was meant.")
+        elif not name.startswith("mcp__") and (near := closest(name, TOOLS, 0.85)):
+            yield finding("HK201", at, f"No tool is called `{name}`.", f"`{near}`, if that was meant.")
     if not live and "," in text and not matcher.names:
         yield finding("HK201", at, f"`{text}` names nothing.", "A tool's name.")
     yield from _commas(hook, text)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookwright.config.fields import SPECS, suggestion
+from hookwright.config.fields import SPECS
 from hookwright.config.jsonfile import Broken, Path, read_tree
 from hookwright.config.parse import parse_hooks
 from hookwright.config.settings import merge
@@ -21,6 +21,7 @@ from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import SETTINGS_SCOPES, Scope, Source
+from hookwright.text import closest
 
 _WHOLE_FILE = ("PreToolUse", "PermissionRequest")
 #: What the parser says -> the rule, for everything that is wrong with the shape of an entry.
@@ -91,7 +92,7 @@ def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
 
 def _unknown_event(path: Path) -> str:
     name = str(path[-1]) if path else ""
-    meant = suggestion(name, CATALOGUE)
+    meant = closest(name, CATALOGUE)
     return f"`{name}` is not an event: its hooks never run." + (f" Did you mean `{meant}`?" if meant else "")
 
 
