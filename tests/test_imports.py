@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from layers import SRC
 
 #: Packages that only a handler or a command that needs them may load.
 EXTRAS = {
@@ -66,3 +69,27 @@ def test_the_engine_loads_the_core_alone(statement: str, tmp_path: Path) -> None
     assert cases <= {"hookwright.cases.inject"}
     executors = {name for name in found if name.startswith("hookwright.executors.")}
     assert not executors & {f"hookwright.executors.{kind}" for kind in ("http", "prompt", "agent", "mcp_tool")}
+
+
+WITHOUT_TEXTUAL = sorted(
+    path.relative_to(SRC.parent).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+    for room in ("chat", "feed")
+    for path in (SRC / "tui" / room).glob("*.py")
+)
+
+
+def test_the_chat_and_its_feed_need_no_textual(tmp_path: Path) -> None:
+    found = loaded("\n".join(f"import {module}" for module in WITHOUT_TEXTUAL), tmp_path)
+    assert set(WITHOUT_TEXTUAL) <= found
+    assert not {name.partition(".")[0] for name in found} & {"textual", "rich"}
+    assert not {name for name in found if name.startswith(("hookwright.tui.widgets", "hookwright.tui.screens"))}
+
+
+@pytest.mark.parametrize("module", WITHOUT_TEXTUAL)
+def test_no_function_of_the_chat_imports_a_widget(module: str) -> None:
+    path = SRC.parent.joinpath(*module.split("."))
+    tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text())
+    names = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    apart = ("textual", "rich", "hookwright.tui.widgets", "hookwright.tui.screens")
+    assert not {name for name in names if name.startswith(apart)}

@@ -1,4 +1,4 @@
-"""A throw-away project with hooks and a scripted model, and `hookwright chat` in it."""
+"""A temporary project with hooks and a scripted model, and `hookwright chat` in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from support import script, settings
 from tui.terminal import Terminal
 
-START = "Say something"
+START = "Send a message"
 
 
 class Chat:
@@ -27,7 +27,7 @@ class Chat:
 
     @property
     def env(self) -> dict[str, str]:
-        """Give the surroundings of the chat."""
+        """The environment of the chat."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -56,18 +56,18 @@ class Chat:
         settings(folder, {**known, **value})
 
     def script(self, *turns: list[dict[str, Any]], **more: Any) -> Path:
-        """Write what the model says."""
+        """Write the model's script."""
         path = self.project.parent / "script.json"
         path.write_text(json.dumps({"turns": list(turns), **more}))
         return path
 
     @property
     def traced(self) -> list[str]:
-        """List the hooks that ran, in order."""
+        """The hooks that ran, in order."""
         return self.trace.read_text().split()
 
     def open(self, *args: str, columns: int = 100, rows: int = 32, **env: str) -> Terminal:
-        """Start the chat on a terminal of its own."""
+        """Start the chat in its own terminal."""
         argv = [sys.executable, "-m", "hookwright.cli", "chat", *args]
         path = self.project.parent / "script.json"
         if path.exists():
@@ -76,20 +76,20 @@ class Chat:
 
 
 def flat(shown: str) -> str:
-    """Put what is on a screen into one line, without boxes, so that words may break anywhere."""
+    """Return a screen as one line, without boxes, so that lines may wrap anywhere."""
     return " ".join(word for word in shown.split() if word not in "│┃")
 
 
 def bash(command: str, **more: Any) -> dict[str, Any]:
-    """Make a call of the shell."""
+    """Build a call of the shell."""
     return {"tool": "Bash", "input": {"command": command, **more}}
 
 
 def write(path: str, content: str) -> dict[str, Any]:
-    """Make a call that writes a file."""
+    """Build a call that writes a file."""
     return {"tool": "Write", "input": {"file_path": path, "content": content}}
 
 
-def text(words: str) -> dict[str, Any]:
-    """Make words of the model."""
-    return {"text": words}
+def text(answer: str) -> dict[str, Any]:
+    """Build a text of the model."""
+    return {"text": answer}

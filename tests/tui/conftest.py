@@ -13,6 +13,6 @@ from tui.chats import Chat
 
 @pytest.fixture
 def chat() -> Iterator[Chat]:
-    """Give a throw-away project with a short name, so that paths fit into lines of a screen."""
+    """A temporary project with a short path, so that paths fit into lines of a screen."""
     with tempfile.TemporaryDirectory(prefix="d") as folder:
         yield Chat(Path(folder))

@@ -197,7 +197,7 @@ def test_the_question_of_a_server_is_a_form_and_a_notification(chat: Chat) -> No
         terminal.wait("Your name?")
         terminal.wait("Name (text)")
         terminal.send(ENTER)
-        terminal.wait("is needed")
+        terminal.wait("is required")
         terminal.send("Ada", ENTER)
         terminal.wait("hello Ada")
         terminal.wait("One.")

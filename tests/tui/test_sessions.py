@@ -64,7 +64,7 @@ def test_resume_in_a_session_ends_it_and_takes_up_the_chosen_one(chat: Chat) -> 
     with chat.open() as terminal:
         terminal.wait("2 hooks active")
         terminal.say("/resume")
-        terminal.wait("Go on with which conversation?")
+        terminal.wait("Resume which conversation?")
         terminal.wait("the first question")
         terminal.send(ENTER)
         terminal.wait("The first answer.")
@@ -82,7 +82,7 @@ def test_resume_in_a_session_ends_it_and_takes_up_the_chosen_one(chat: Chat) -> 
 def test_clear_empties_the_screen_and_its_hooks_speak_to_the_next_request(chat: Chat) -> None:
     chat.hook("SessionStart", "echo the slate is clean", matcher="clear")
     chat.hook("SessionEnd", 'sed "s/.*\\"reason\\":\\"\\([a-z_]*\\)\\".*/end-\\1/" >> "$TRACE"')
-    chat.script([text("First.")], [{"when": "the slate is clean"}, text("I begin anew.")], [text("I remember.")])
+    chat.script([text("First.")], [{"when": "the slate is clean"}, text("I start over.")], [text("I remember.")])
     with chat.open() as terminal:
         terminal.wait(START)
         terminal.say("something to forget")
@@ -92,7 +92,7 @@ def test_clear_empties_the_screen_and_its_hooks_speak_to_the_next_request(chat: 
         assert "something to forget" not in shown
         assert chat.traced == ["SessionEnd", "end-clear", "SessionStart"]
         terminal.say("hello again")
-        terminal.wait("I begin anew.")
+        terminal.wait("I start over.")
 
 
 @pytest.mark.req("R-327", "R-351")
@@ -123,7 +123,7 @@ def test_a_signal_and_a_second_ctrl_c_end_the_session_with_their_hooks(chat: Cha
     with chat.open() as terminal:
         terminal.wait("1 hook active")
         terminal.send(CTRL_C)
-        terminal.wait("again to end")
+        terminal.wait("again to exit")
         terminal.send(CTRL_C)
         assert terminal.ended() == 0
     with chat.open() as terminal:

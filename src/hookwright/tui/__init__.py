@@ -1,15 +1,11 @@
-"""The terminal app: the reference agent with its hooks in plain sight.
+"""The terminal app: the reference agent, with every hook in view.
 
-| file | what it tells |
+| folder | what is in it |
 |---|---|
-| `items`, `feed` | what stands on the screen, reduced from the agent's updates and the engine's notices |
-| `activity` | which hooks run now, and what each of them did so far |
-| `words`, `firings`, `diffs` | lines of text with names for styles: tool calls, hook lines, the verbose view, diffs |
-| `choices`, `forms`, `entries`, `complete`, `history` | what dialogs offer, the browser lists and prompts complete to |
-| `conductor`, `plan` | opens the agent, brings it prompts, ends it; knows no widget |
-| `plain` | the same conversation line by line, where there is no screen |
-| `paint`, `markdown`, `logview` | items to strips, and the view that only paints what is seen |
-| `app`, `prompt`, `status`, `dialog`, `screens/` | widgets, as thin as they can be |
+| `feed/` | what the conversation shows, built from the agent's updates and the engine's notices, as styled lines |
+| `chat/` | opens the agent, sends it prompts, ends it; dialogs, slash commands, completion; the chat line by line |
+| `widgets/` | the Textual widgets, and the presenter that joins them to the chat |
+| `screens/` | screens that cover the conversation: hooks browser, trust review, sessions, verbose view |
 
-Everything above `paint` works without a terminal and without Textual.
+`feed/` and `chat/` work without a terminal and without Textual.
 """

@@ -11,18 +11,18 @@ import msgspec
 
 from hookwright.projects.folders import NOT_SEARCHED
 
-#: Commands of the screen and of the agent, with what they do.
+#: Commands of the screen and of the agent, with their descriptions.
 COMMANDS: dict[str, str] = {
     "help": "show keys and commands",
     "hooks": "browse, test and trust hooks",
-    "clear": "forget the conversation and begin anew",
-    "compact": "sum the conversation up; words behind it say what to keep",
-    "resume": "go on with an earlier conversation",
+    "clear": "clear the conversation and start over",
+    "compact": "summarize the conversation; add text to say what to keep",
+    "resume": "resume an earlier conversation",
     "model": "show or switch the model",
-    "permissions": "show rules and mode; `/permissions acceptEdits` switches",
-    "add-dir": "work in another directory, too",
+    "permissions": "show rules and mode; `/permissions acceptEdits` switches the mode",
+    "add-dir": "also work in another directory",
     "theme": "switch between dark and light",
-    "exit": "end the session",
+    "exit": "exit",
 }
 
 _MOST = 8
@@ -33,7 +33,7 @@ _COMMAND = re.compile(r"/([\w:.-]*)\Z")
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """One line of the menu: what is shown, and what the text before the cursor becomes."""
+    """One line of the menu, and the text that replaces what is before the cursor."""
 
     label: str
     detail: str
@@ -41,7 +41,7 @@ class Suggestion(msgspec.Struct, frozen=True):
 
 
 def suggestions(before: str, skills: Mapping[str, str], files: Sequence[str]) -> list[Suggestion]:
-    """List what the text before the cursor may be completed to."""
+    """Return the completions of the text before the cursor."""
     command = _COMMAND.match(before)
     if command is not None:
         known = {**skills, **COMMANDS}
@@ -57,7 +57,7 @@ def suggestions(before: str, skills: Mapping[str, str], files: Sequence[str]) ->
 
 
 def ranked(word: str, names: Iterable[str]) -> list[str]:
-    """Keep the names that a word may mean, the likeliest first."""
+    """Return the names that match a word, the best match first."""
     if not word:
         return list(names)[:_MOST]
     scored = [(score, place, name) for place, name in enumerate(names) if (score := _score(word, name)) is not None]
@@ -82,7 +82,7 @@ def _score(word: str, name: str) -> tuple[int, int] | None:
 
 
 def project_files(cwd: str) -> list[str]:
-    """List the files of a project: what git knows or would add, else what is there."""
+    """Return the files of a project: those git tracks or would add, else all of them."""
     argv = ["git", "-C", cwd, "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     try:
         done = subprocess.run(argv, capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False)
@@ -105,5 +105,5 @@ def _walked(cwd: str) -> list[str]:
 
 
 def _printable(name: str) -> bool:
-    """A name with control characters or blanks cannot be mentioned in a line of words."""
+    """Return whether a name can be mentioned: without spaces and control characters."""
     return name.isprintable() and " " not in name

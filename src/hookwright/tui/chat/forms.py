@@ -1,4 +1,4 @@
-"""Questions of MCP servers: the fields of a schema, and what a person's words mean for each."""
+"""Forms of MCP servers: the fields of a schema, and how the user's input is read for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookwright.tui.feed.words import Line, flat
 
 
 class FieldKind(enum.Enum):
-    """What a field holds."""
+    """The type of a field's value."""
 
     TEXT = "text"
     INTEGER = "whole number"
@@ -24,7 +24,7 @@ class FieldKind(enum.Enum):
 
 
 class FormField(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to fill in."""
+    """One field to fill in."""
 
     name: str
     title: str
@@ -35,22 +35,22 @@ class FormField(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hint(self) -> str:
-        """Say what may be written here."""
-        words = f"one of {', '.join(self.choices)}" if self.kind is FieldKind.CHOICE else self.kind.value
+        """What may be entered here."""
+        expected = f"one of {', '.join(self.choices)}" if self.kind is FieldKind.CHOICE else self.kind.value
         if self.default is not None:
-            return f"{words}; empty for {self.default}"
-        return words if self.required else f"{words}, or nothing"
+            return f"{expected}; leave empty for {self.default}"
+        return expected if self.required else f"{expected}, optional"
 
 
 class Unfit(ValueError):
-    """Words that a field cannot hold, told with the way out."""
+    """Input that does not fit a field, with what to enter instead."""
 
 
 _KINDS = {"integer": FieldKind.INTEGER, "number": FieldKind.NUMBER, "boolean": FieldKind.YES_NO}
 
 
 def fields(schema: Mapping[str, Json] | None) -> list[FormField]:
-    """List the fields of a schema: flat, as the protocol wants them."""
+    """Return the fields of a schema; the protocol only allows flat ones."""
     properties = (schema or {}).get("properties")
     required = (schema or {}).get("required")
     found = []
@@ -72,12 +72,12 @@ def fields(schema: Mapping[str, Json] | None) -> list[FormField]:
     return found
 
 
-def value_of(field: FormField, words: str) -> Any:
-    """Read a person's words; None for a field that is left out. Raise Unfit for what it cannot hold."""
-    text = words.strip()
+def value_of(field: FormField, entered: str) -> Any:
+    """Read the user's input; None for an omitted field. Raise Unfit if the input does not fit the field."""
+    text = entered.strip()
     if not text:
         if field.default is None and field.required:
-            raise Unfit(f"{field.title} is needed: {field.hint}")
+            raise Unfit(f"{field.title} is required: {field.hint}")
         return field.default
     match field.kind:
         case FieldKind.TEXT:
@@ -91,11 +91,11 @@ def value_of(field: FormField, words: str) -> Any:
                 return int(text) if field.kind is FieldKind.INTEGER else float(text)
             except ValueError:
                 pass
-    raise Unfit(f"{text!r} does not fit: {field.hint}")
+    raise Unfit(f"{text!r} is not valid: enter {field.hint}")
 
 
 def asked_lines(asked: ElicitationRequest) -> list[Line]:
-    """Tell who asks what."""
+    """Return the lines of a request."""
     lines: list[Line] = [(("bold", flat(line)),) for line in asked.message.splitlines()]
     if asked.url is not None:
         lines += [(), (("accent", flat(asked.url)),), (("dim", "Open it yourself if you trust it."),)]

@@ -1,4 +1,4 @@
-"""What was said before: one JSON line a prompt, in a private file, the project's own first."""
+"""Earlier prompts of a project: one JSON line per prompt, in a private file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEPT = 1_000
 
 
 class History:
-    """Prompts of this and earlier sessions, and a place in them while somebody looks back."""
+    """Prompts of this and earlier sessions, and the current position among them."""
 
     def __init__(self, path: str | None, cwd: str) -> None:
         self._path = path
@@ -20,19 +20,19 @@ class History:
         self._draft = ""
 
     def add(self, text: str) -> None:
-        """Remember a prompt; the same one twice in a row counts once."""
+        """Add a prompt, unless it repeats the last one."""
         if not self._texts or self._texts[-1] != text:
             self._texts.append(text)
             self._write(text)
         self.leave()
 
     def leave(self) -> None:
-        """Stop looking back."""
+        """Return to the end of the history."""
         self._place = len(self._texts)
         self._draft = ""
 
     def back(self, current: str) -> str | None:
-        """Go one prompt back; what was typed is kept for the way forth. None at the beginning."""
+        """Return the previous prompt and keep the current text as a draft; None at the beginning."""
         if self._place == 0:
             return None
         if self._place == len(self._texts):
@@ -41,7 +41,7 @@ class History:
         return self._texts[self._place]
 
     def forth(self) -> str | None:
-        """Go one prompt forth; behind the last one is what was typed. None where nobody looks back."""
+        """Return the next prompt, or the draft after the last one; None at the end."""
         if self._place >= len(self._texts):
             return None
         self._place += 1
@@ -51,7 +51,7 @@ class History:
         if self._path is None:
             return
         line = json.dumps({"cwd": self._cwd, "text": text}, ensure_ascii=False) + "\n"
-        # A prompt that cannot be remembered is still a prompt: a full disk or a read-only home is no reason to fail.
+        # A full disk or a read-only home is not a reason to fail: the prompt itself still works.
         with contextlib.suppress(OSError):
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

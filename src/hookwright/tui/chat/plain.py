@@ -303,7 +303,7 @@ def _permissions(face: LineFace, words: str) -> Iterator[Line]:
     if agent is None:
         yield (("", "The session is still starting."),)
     elif words:
-        yield (("", change_permissions(face.conductor, words)),)
+        yield (("", change_permissions(agent.session, words)),)
     else:
         yield from permission_lines(agent.session)
 

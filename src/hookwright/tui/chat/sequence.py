@@ -1,4 +1,4 @@
-"""What a hook may send to the terminal itself: titles, notifications and the bell, and nothing that moves a cursor."""
+"""What a hook may send to the terminal: titles, notifications and the bell, nothing that moves the cursor."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _ALLOWED = re.compile(r"(?:\x07|\x1b\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(
 
 
 def allowed(sequence: str | None) -> str | None:
-    """Give a hook's `terminalSequence` back if every part of it is harmless; otherwise none of it counts."""
+    """Return a hook's `terminalSequence` if every part of it is harmless; otherwise None."""
     return sequence if sequence and _ALLOWED.fullmatch(sequence) else None

@@ -1,1 +1,1 @@
-"""Screens that lie over the conversation."""
+"""Screens that cover the conversation."""

@@ -52,16 +52,16 @@ class HooksScreen(Screen[None]):
         Binding("r", "reload", show=False),
     ]
 
-    def __init__(self, stage: Presenter) -> None:
+    def __init__(self, presenter: Presenter) -> None:
         super().__init__()
-        self._stage = stage
+        self._presenter = presenter
         self._rows: dict[str, ListedHook] = {}
-        self._painter = stage.painter()
+        self._painter = presenter.painter()
         self._details = LinesView(self._painter, hang=10)
 
     @property
     def _session(self) -> Session:
-        agent = self._stage.conductor.agent
+        agent = self._presenter.chat.agent
         assert agent is not None
         return agent.session
 
@@ -92,7 +92,7 @@ class HooksScreen(Screen[None]):
         place = options.highlighted
         options.clear_options()
         self._rows.clear()
-        for event, found in listed(hooks.engine.hooks, hooks.loaded, self._stage.conductor.activity).items():
+        for event, found in listed(hooks.engine.hooks, hooks.loaded, self._presenter.chat.activity).items():
             self._add_event(options, event, found)
         lines: list[Line] = [
             (("bold", "Hooks"), ("dim", f"  {head_counts(hooks.engine.hooks, hooks.loaded)}")),
@@ -167,7 +167,7 @@ class HooksScreen(Screen[None]):
         self.run_worker(self._review(), exclusive=True, name="review")
 
     async def _review(self) -> None:
-        await self._stage.conductor.review_trust()
+        await self._presenter.chat.review_trust()
         self.action_reload()
 
     def action_distrust(self) -> None:
@@ -175,6 +175,6 @@ class HooksScreen(Screen[None]):
         found = self._chosen()
         if found is None:
             return
-        said = self._stage.conductor.distrust(found.entry.handler)
+        said = self._presenter.chat.distrust(found.entry.handler)
         self.notify(said)
         self.action_reload()

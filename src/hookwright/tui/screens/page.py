@@ -1,4 +1,4 @@
-"""A page of text to read and leave."""
+"""A page of text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hookwright.tui.widgets.status import FootLine
 
 
 class PageScreen(Screen[None]):
-    """Shows lines that do not change."""
+    """A screen of fixed lines."""
 
     DEFAULT_CSS = """
     PageScreen { & VerticalScroll { border: round $secondary; border-title-color: $primary; padding: 0 1; } }

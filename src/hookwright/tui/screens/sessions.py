@@ -1,4 +1,4 @@
-"""Which conversation to go on with."""
+"""The list of conversations to resume."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 _MOST = 200
 
 
-async def choose(stage: Presenter) -> Start | None:
-    """Let a person pick one of the project's conversations; None for none of them."""
-    found = await asyncio.to_thread(_saved, stage)
+async def choose(presenter: Presenter) -> Start | None:
+    """Let the user choose one of the project's conversations; None for none of them."""
+    found = await asyncio.to_thread(_saved, presenter)
     if not found:
-        stage.feed.say("There is no earlier conversation in this directory.", Level.WARNING)
-        stage.changed()
+        presenter.feed.say("No earlier conversations in this directory.", Level.WARNING)
+        presenter.changed()
         return None
-    chosen = await stage.app.push_screen_wait(SessionsScreen(found))
+    chosen = await presenter.app.push_screen_wait(SessionsScreen(found))
     return ResumeSession(chosen) if chosen is not None else None
 
 
-def _saved(stage: Presenter) -> list[Saved]:
-    options = stage.conductor.plan.options
+def _saved(presenter: Presenter) -> list[Saved]:
+    options = presenter.chat.plan.options
     located = locate(options.cwd, Surroundings.here(options.env, options.home, None), settings=options.settings)
-    current = stage.feed.banner.session_id
+    current = presenter.feed.banner.session_id
     sessions = list_sessions(project_folders(located.config_dir, options.cwd, options.env), options.cwd)
     return [saved for saved in sessions if saved.id != current][:_MOST]
 
 
 class SessionsScreen(Screen[str | None]):
-    """Lists conversations, latest first."""
+    """A list of conversations, latest first."""
 
     DEFAULT_CSS = """
     SessionsScreen {
@@ -65,12 +65,12 @@ class SessionsScreen(Screen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
-        yield Static("Go on with which conversation?", markup=False)
+        yield Static("Resume which conversation?", markup=False)
         yield OptionList(*(Option(_row(saved), id=saved.id) for saved in self._sessions))
-        yield FootLine("", "enter: go on · esc: none")
+        yield FootLine("", "enter: resume · esc: cancel")
 
     def on_mount(self) -> None:
-        """Take the keyboard."""
+        """Focus the list."""
         self.query_one(OptionList).focus()
 
     @on(OptionList.OptionSelected)
@@ -80,5 +80,5 @@ class SessionsScreen(Screen[str | None]):
 
 def _row(saved: Saved) -> Text:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.modified))
-    title = flat(saved.title or saved.first_prompt)[:200] or "(nothing said)"
+    title = flat(saved.title or saved.first_prompt)[:200] or "(no prompt)"
     return Text(f"{when}  {title}", no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""The trust review: what the project would run, what changed since it was trusted, yes or no to each."""
+"""The trust review: what the project would run and what changed since it was trusted, with a yes or no to each."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
 from hookwright.tui.widgets.status import FootLine
 
-#: Below this width the list stands above the diff.
+#: Below this width the list is above the diff.
 _NARROW = 90
 
 
 class TrustScreen(Screen[Sequence[Reviewed]]):
-    """Goes through what is new or changed; what nobody accepts does not run."""
+    """A list of what is new or changed; what the user does not accept does not run."""
 
     DEFAULT_CSS = """
     TrustScreen {
@@ -69,7 +69,7 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
         self._show(0)
 
     def on_resize(self) -> None:
-        """Put the list above the diff where there is no room beside it."""
+        """Put the list above the diff on a narrow screen."""
         self.set_class(self.size.width < _NARROW, "-narrow")
 
     @on(OptionList.OptionHighlighted)
@@ -81,7 +81,7 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
         self.action_decide(True)
 
     def action_decide(self, trusted: bool) -> None:
-        """Decide about the item in sight and go on; behind the last undecided one the review is done."""
+        """Decide about the selected item and select the next; after the last one the review is done."""
         options = self.query_one(OptionList)
         number = options.highlighted if options.highlighted is not None else 0
         self._decide(number, trusted)
@@ -92,19 +92,19 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
         options.highlighted = next((place for place in rest if place > number), rest[0])
 
     def action_all(self) -> None:
-        """Trust everything as it is shown."""
+        """Trust everything not decided yet."""
         for number in range(len(self._found.pending)):
             if number not in self._decisions:
                 self._decide(number, True)
         self.action_finish()
 
     def action_finish(self) -> None:
-        """End the review; what was not decided is not trusted."""
+        """End the review; undecided items are not trusted."""
         self.dismiss([item for number, item in enumerate(self._found.pending) if self._decisions.get(number)])
 
     def _decide(self, number: int, trusted: bool) -> None:
         if trusted and self._found.pending[number].item.unbound:
-            self.notify("This cannot be trusted, see why beside it.", severity="error")
+            self.notify("This item cannot be trusted; the reason is shown with it.", severity="error")
             trusted = False
         self._decisions[number] = trusted
         self.query_one(OptionList).replace_option_prompt_at_index(number, self._row(number))

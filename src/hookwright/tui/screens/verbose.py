@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VerboseScreen(Screen[None]):
-    """Follows the conversation while it is open."""
+    """A detailed view that follows the conversation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "app.pop_screen", show=False),
@@ -26,9 +26,9 @@ class VerboseScreen(Screen[None]):
         Binding("end,G", "app.bottom", show=False),
     ]
 
-    def __init__(self, stage: Presenter) -> None:
+    def __init__(self, presenter: Presenter) -> None:
         super().__init__()
-        self._stage = stage
+        self._presenter = presenter
         self._view = LogView()
 
     def compose(self) -> ComposeResult:
@@ -37,12 +37,12 @@ class VerboseScreen(Screen[None]):
         yield FootLine("verbose: what every hook did and who saw what", "ctrl+o or esc: back")
 
     def on_mount(self) -> None:
-        """Show what is there and what comes."""
-        self._stage.attach(self._view, detail=True)
+        """Start following the conversation."""
+        self._presenter.attach(self._view, detail=True)
 
     def on_unmount(self) -> None:
         """Stop following."""
-        self._stage.detach(self._view)
+        self._presenter.detach(self._view)
 
     def action_line(self, step: int) -> None:
         """Scroll by one line."""

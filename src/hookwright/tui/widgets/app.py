@@ -1,4 +1,4 @@
-"""The app: a conversation, a prompt and dialogs. The first frame is painted before the agent is even imported."""
+"""The app: a conversation, a prompt and dialogs. Its first frame is painted before the agent is imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hookwright.tui.widgets.status import FootLine, StatusLine
 if TYPE_CHECKING:
     from hookwright.tui.widgets.presenter import Presenter
 
-#: Seconds in which a second Ctrl+C ends the chat.
+#: Seconds within which a second Ctrl+C ends the chat.
 _TWICE = 2.0
 _SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 KEYS = "/help · ctrl+o verbose"
@@ -37,7 +37,7 @@ class AppLaunch(NamedTuple):
 
 
 class ChatApp(App[int]):
-    """The screen of one chat; what it shows and does is the stage's business."""
+    """The layout and keys of one chat; the presenter decides what they show and do."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -77,10 +77,10 @@ class ChatApp(App[int]):
         self.bottom = Vertical(id="bottom")
         self.status = StatusLine()
         self.menu = Menu(markup=False)
-        self.prompt = PromptBox("Say something; / for commands, @ for files")
+        self.prompt = PromptBox("Send a message; / for commands, @ for files")
         self.foot = FootLine("starting …", KEYS)
-        self.stage: Presenter | None = None
-        #: Why the chat could not go on, for whoever started it.
+        self.presenter: Presenter | None = None
+        #: Why the chat failed, for the caller.
         self.failure: HookwrightError | None = None
         self._early: list[str] = []
         self._stopped_at = 0.0
@@ -95,7 +95,7 @@ class ChatApp(App[int]):
         yield self.foot
 
     def on_mount(self) -> None:
-        """Take the keyboard; everything heavy comes after the first frame."""
+        """Focus the prompt; everything heavy comes after the first frame."""
         self.prompt.focus()
         loop = asyncio.get_running_loop()
         for number, status in _SIGNALS.items():
@@ -103,97 +103,97 @@ class ChatApp(App[int]):
         self.call_after_refresh(lambda: self.run_worker(self._run(), name="chat", exit_on_error=True))
 
     async def _run(self) -> None:
-        """Import, read the command line, run the chat to its end."""
+        """Import the presenter, read the command line, run the chat until it ends."""
         try:
-            await asyncio.to_thread(_import_stage)
-            from hookwright.tui.widgets.presenter import open_stage
+            await asyncio.to_thread(_import_presenter)
+            from hookwright.tui.widgets.presenter import open_presenter
 
-            self.stage = open_stage(self)
+            self.presenter = open_presenter(self)
             for text in self._early:
-                self.stage.submit(text)
-            await self.stage.run()
+                self.presenter.submit(text)
+            await self.presenter.run()
         except HookwrightError as error:
             self.failure = error
         self.exit(1 if self.failure is not None else self.return_code)
 
     def _ended_by_signal(self, status: int) -> None:
         self._return_code = status
-        if self.stage is None:
+        if self.presenter is None:
             self.exit(status)
         else:
-            self.stage.leave("other")
+            self.presenter.leave("other")
 
     # ── the prompt ──────────────────────────────────────────────────────────
 
     def on_prompt_box_submitted(self, message: PromptBox.Submitted) -> None:
-        """Say it, or keep it until somebody listens."""
-        if self.stage is None:
+        """Send a prompt, or keep it until the agent is there."""
+        if self.presenter is None:
             self._early.append(message.text)
         else:
-            self.stage.submit(message.text)
+            self.presenter.submit(message.text)
 
     # ── keys ────────────────────────────────────────────────────────────────
 
     def action_stop(self) -> None:
-        """Copy what is marked, else clear the prompt, else interrupt, else end the chat when pressed twice."""
+        """Copy the selection, else clear the prompt, else interrupt, else end the chat when pressed twice."""
         marked = self.screen.get_selected_text()
         if marked:
             self.copy_to_clipboard(marked)
             self.screen.clear_selection()
         elif self.screen is self.screen_stack[0] and self.prompt.text:
             self.prompt.put("")
-        elif self.stage is not None and self.stage.interrupt():
+        elif self.presenter is not None and self.presenter.interrupt():
             pass
         elif time.monotonic() - self._stopped_at < _TWICE:
             self.action_end()
         else:
             self._stopped_at = time.monotonic()
-            self.notify("Press ctrl+c again to end the session.", timeout=_TWICE)
+            self.notify("Press ctrl+c again to exit.", timeout=_TWICE)
 
     def action_end(self) -> None:
-        """End the chat; in a prompt with text the key deletes what is right of the cursor."""
+        """End the chat; in a prompt with text, delete the character at the cursor."""
         if self.focused is self.prompt and self.prompt.text:
             self.prompt.action_delete_right()
-        elif self.stage is None:
+        elif self.presenter is None:
             self.exit(0)
         else:
-            self.stage.leave("prompt_input_exit")
+            self.presenter.leave("prompt_input_exit")
 
     async def action_quit(self) -> None:
-        """End in order, whichever key Textual gives to this."""
+        """End the chat cleanly, whichever key Textual binds to this."""
         self.action_end()
 
     def action_interrupt(self) -> None:
-        """Break off the running turn."""
-        if self.stage is not None:
-            self.stage.interrupt()
+        """Interrupt the running turn."""
+        if self.presenter is not None:
+            self.presenter.interrupt()
 
     def action_verbose(self) -> None:
         """Open or close the verbose view."""
-        if self.stage is not None:
-            self.stage.toggle_verbose()
+        if self.presenter is not None:
+            self.presenter.toggle_verbose()
 
     def action_mode(self) -> None:
-        """Go on in the next permission mode."""
-        if self.stage is not None and self.screen is self.screen_stack[0]:
-            self.stage.next_mode()
+        """Switch to the next permission mode."""
+        if self.presenter is not None and self.screen is self.screen_stack[0]:
+            self.presenter.next_mode()
 
     def action_scroll(self, pages: int) -> None:
-        """Scroll the conversation that is in sight."""
+        """Scroll the visible conversation."""
         view = self._view()
         view.scroll_to(y=view.scroll_offset.y + pages * (view.size.height - 1), animate=False)
 
     def action_top(self) -> None:
-        """Go to the beginning."""
+        """Jump to the beginning."""
         self._view().scroll_to(y=0, animate=False)
 
     def action_bottom(self) -> None:
-        """Go to the end and stay there."""
+        """Jump to the end and follow it."""
         view = self._view()
         view.scroll_to(y=view.max_scroll_y, animate=False)
 
     def send_to_terminal(self, sequence: str) -> None:
-        """Write a sequence that draws nothing."""
+        """Write an escape sequence that draws nothing."""
         if self._driver is not None:
             self._driver.write(sequence)
             self._driver.flush()
@@ -202,6 +202,6 @@ class ChatApp(App[int]):
         return self.screen.query(LogView).first()
 
 
-def _import_stage() -> None:
-    """Import what the first frame does not need, off the loop, so that typing goes on."""
+def _import_presenter() -> None:
+    """Import what the first frame does not need, off the event loop, so that typing stays responsive."""
     import hookwright.tui.widgets.presenter  # noqa: F401 - importing is the work

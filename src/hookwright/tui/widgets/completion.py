@@ -1,4 +1,4 @@
-"""The menu above the prompt: filled while somebody types, moved in with the arrow keys."""
+"""The completion menu above the prompt."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
 
 class Completion:
-    """What the prompt may be completed to, and which of it is chosen; it is the prompt's helper."""
+    """The prompt's helper: the suggestions for its text, and which one is selected."""
 
-    def __init__(self, app: ChatApp, conductor: Chat, history: History) -> None:
+    def __init__(self, app: ChatApp, chat: Chat, history: History) -> None:
         self._app = app
-        self._conductor = conductor
+        self._chat = chat
         self._history = history
         self._found: list[Suggestion] = []
         self._chosen = 0
-        #: None until somebody mentions a file.
+        #: None until the user mentions a file.
         self._files: list[str] | None = None
-        #: Texts without a menu: one that was closed on purpose, one that was said before.
+        #: Texts without a menu: one whose menu was closed, one recalled from the history.
         self._closed: str | None = None
         self._looked_back: str | None = None
 
     @property
     def has_menu(self) -> bool:
-        """Tell whether there is something to choose."""
+        """Whether there is something to choose."""
         return bool(self._found)
 
     def look_back(self, step: int, current: str) -> str | None:
-        """Give an earlier or a later prompt."""
+        """Return an earlier or later prompt."""
         self._closed = None
         found = self._history.back(current) if step < 0 else self._history.forth()
         self._looked_back = found
         return found
 
     def look(self) -> None:
-        """Fill the menu for the text before the cursor."""
+        """Update the menu for the text before the cursor."""
         before = self._app.prompt.before_cursor
         if "@" in before and self._files is None:
             self._files = []
@@ -58,16 +58,16 @@ class Completion:
         self._draw()
 
     def _skills(self) -> dict[str, str]:
-        agent = self._conductor.agent
+        agent = self._chat.agent
         skills = agent.session.components.skills if agent is not None else {}
         return {name: flat(skill.description) for name, skill in skills.items()}
 
     async def _read_files(self) -> None:
-        self._files = await asyncio.to_thread(project_files, self._conductor.plan.options.cwd)
+        self._files = await asyncio.to_thread(project_files, self._chat.plan.options.cwd)
         self.look()
 
     def press(self, key: str) -> None:
-        """Move, take or close."""
+        """Move the selection, take it, or close the menu."""
         prompt = self._app.prompt
         if not self._found:
             return

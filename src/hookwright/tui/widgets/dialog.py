@@ -1,4 +1,4 @@
-"""The question whether a call may be made: what it would do, why somebody is asked, and what may be answered."""
+"""The permission dialog: what a call would do, why the user is asked, and the possible answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hookwright.tui.widgets.paint import Painter
 
 
 class PermissionPanel(Vertical):
-    """Stands in the place of the prompt until it is answered; `answer` is a future."""
+    """A panel shown instead of the prompt until it is answered; `answer` is a future."""
 
     DEFAULT_CSS = """
     PermissionPanel {
@@ -66,7 +66,7 @@ class PermissionPanel(Vertical):
         yield Input()
 
     def on_mount(self) -> None:
-        """Take the keyboard."""
+        """Focus the choices."""
         self.query_one(OptionList).focus()
 
     @on(OptionList.OptionSelected)
@@ -74,24 +74,24 @@ class PermissionPanel(Vertical):
         self.action_choose(message.option_index + 1)
 
     def action_choose(self, number: int) -> None:
-        """Take one of the choices; two of them want words first."""
+        """Take one of the choices; two of them ask for text first."""
         if number > len(self._offers) or self.query_one(Input).display:
             return
         self._chosen = self._offers[number - 1]
         match self._chosen.choice:
             case ByRule(rule=rule):
-                self._ask_for_words("The rule, as settings files have it", rule)
+                self._ask_for_text("The rule, as written in a settings file", rule)
             case RefuseWithWords():
-                self._ask_for_words("What the model should do instead", "")
+                self._ask_for_text("What the model should do instead", "")
             case choice:
                 self._reply(reply(choice))
 
     def action_deny(self) -> None:
-        """Deny; the model goes on."""
+        """Deny the call; the model continues."""
         self._reply(reply(RefuseChoice()))
 
     def action_back(self) -> None:
-        """Leave the words alone, or deny and stop the turn."""
+        """Close the text field, or deny the call and stop the turn."""
         field = self.query_one(Input)
         if field.display:
             field.display = False
@@ -99,13 +99,13 @@ class PermissionPanel(Vertical):
         else:
             self._reply(STOP)
 
-    def _ask_for_words(self, hint: str, text: str) -> None:
+    def _ask_for_text(self, hint: str, text: str) -> None:
         field = self.query_one(Input)
         field.placeholder, field.value, field.display = hint, text, True
         field.focus()
 
     @on(Input.Submitted)
-    def _words(self, message: Input.Submitted) -> None:
+    def _text_entered(self, message: Input.Submitted) -> None:
         assert self._chosen is not None
         self._reply(reply(self._chosen.choice, message.value))
 

@@ -1,4 +1,4 @@
-"""The question of an MCP server in the place of the prompt, one field after the other."""
+"""The form of an MCP server, shown instead of the prompt, one field after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hookwright.tui.widgets.paint import Painter
 
 
 class FormPanel(Vertical):
-    """Asks for each field; `answer` is a future."""
+    """A panel that asks for each field; `answer` is a future."""
 
     DEFAULT_CSS = """
     FormPanel {
@@ -42,20 +42,20 @@ class FormPanel(Vertical):
         self.answer: asyncio.Future[Elicited] = asyncio.get_running_loop().create_future()
 
     def compose(self) -> ComposeResult:
-        """Show the question and the first field."""
+        """Show the message and the first field."""
         self.border_title = f"{flat(self._asked.server)} asks"
         yield LinesView(self._painter, asked_lines(self._asked))
         yield Static("", id="field", markup=False)
         yield Input()
 
     def on_mount(self) -> None:
-        """Take the keyboard."""
+        """Ask for the first field."""
         self._ask()
         self.query_one(Input).focus()
 
     def _ask(self, problem: str = "") -> None:
         left = len(self._fields) - self._at
-        hint = f"{self._fields[self._at].title} ({self._fields[self._at].hint})" if left else "Enter: done"
+        hint = f"{self._fields[self._at].title} ({self._fields[self._at].hint})" if left else "enter: submit"
         text = Text(f"{problem}\n" if problem else "", "bold").append(f"{hint} · esc: decline")
         self.query_one("#field", Static).update(text)
         self.query_one(Input).value = ""
@@ -79,7 +79,7 @@ class FormPanel(Vertical):
             self._reply(Elicited("accept", self._given))
 
     def action_decline(self) -> None:
-        """Say no."""
+        """Decline the request."""
         self._reply(Elicited("decline"))
 
     def _reply(self, answer: Elicited) -> None:

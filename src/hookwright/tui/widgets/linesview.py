@@ -1,4 +1,4 @@
-"""A block of lines that breaks them with a hanging indent; as high as they are."""
+"""A block of lines, wrapped with a hanging indent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookwright.tui.widgets.paint import Painter
 
 
 class LinesView(Widget):
-    """Shows lines that somebody else scrolls."""
+    """A widget as high as its lines; its container scrolls."""
 
     DEFAULT_CSS = "LinesView { height: auto; }"
 
@@ -25,7 +25,7 @@ class LinesView(Widget):
         self._strips: dict[int, list[Strip]] = {}
 
     def show(self, lines: Iterable[Line]) -> None:
-        """Change the lines."""
+        """Replace the lines."""
         self._lines = tuple(lines)
         self._strips.clear()
         self.refresh(layout=True)
@@ -36,11 +36,11 @@ class LinesView(Widget):
         return self._strips[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual asks
-        """Count the lines at a width."""
+        """Return the number of lines at a width."""
         return len(self._at(width))
 
     def render_line(self, y: int) -> Strip:
-        """Give one line."""
+        """Return one line."""
         strips, style = self._at(self.size.width), self.rich_style
         if y >= len(strips):
             return Strip.blank(self.size.width, style)

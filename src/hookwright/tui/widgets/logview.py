@@ -1,4 +1,4 @@
-"""The conversation as lines: only what is seen is painted, however long it is."""
+"""The conversation as lines; only the visible part is painted, however long it is."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from hookwright.tui.feed.items import Item
 
 #: Paints one item at a width.
 Paint = Callable[[Item, int], list[Strip]]
-#: Guesses the height of one item at a width.
+#: Estimates the height of one item at a width.
 Estimate = Callable[[Item, int], int]
 
-#: Painted items that are kept when they are out of sight.
+#: Painted items kept after they scroll out of view.
 _KEPT = 1_000
 
 
 class _Row:
-    """One item: its height, guessed until it was painted."""
+    """One item and its height, an estimate until it is painted."""
 
     __slots__ = ("height", "is_true", "item", "strips")
 
     def __init__(self, item: Item, height: int) -> None:
         self.item = item
         self.height = height
-        #: The height was counted, not guessed.
+        #: The height was measured, not estimated.
         self.is_true = False
         self.strips: list[Strip] | None = None
 
 
-def _nothing(item: Item, width: int) -> list[Strip]:  # noqa: ARG001 - until somebody says how to paint
+def _nothing(item: Item, width: int) -> list[Strip]:  # noqa: ARG001 - until `use` is called
     return []
 
 
-def _no_height(item: Item, width: int) -> int:  # noqa: ARG001 - until somebody says how to paint
+def _no_height(item: Item, width: int) -> int:  # noqa: ARG001 - until `use` is called
     return 0
 
 
 class LogView(ScrollView, can_focus=False):
-    """Shows a list of items that grows at its end; stays at the end while nobody scrolls up."""
+    """A list of items that grows at its end and follows it unless the user scrolls up."""
 
     DEFAULT_CSS = """
     LogView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }
@@ -59,18 +59,18 @@ class LogView(ScrollView, can_focus=False):
         self._starts: list[int] = [0]
         self._valid = 0
         self._width = 0
-        #: True while new lines pull the view along.
+        #: Whether the view follows new lines.
         self.follows = True
 
     @property
     def allow_select(self) -> bool:
-        """Text can be marked with the mouse."""
+        """Whether text can be selected with the mouse."""
         return True
 
     # ── content ─────────────────────────────────────────────────────────────
 
     def show(self, items: Sequence[Item], start: int = 0) -> None:
-        """Take over a list whose items before `start` are known to be the same."""
+        """Show these items; those before `start` have not changed."""
         rows = self._rows
         start = min(start, len(rows))
         for index in range(start, min(len(rows), len(items))):
@@ -83,7 +83,7 @@ class LogView(ScrollView, can_focus=False):
         self._settle()
 
     def use(self, paint: Paint, estimate: Estimate) -> None:
-        """Paint in this way from now on, and forget what was painted before."""
+        """Set how items are painted, and repaint them."""
         self._paint, self._estimate = paint, estimate
         self._reset()
 
@@ -98,7 +98,7 @@ class LogView(ScrollView, can_focus=False):
     # ── layout ──────────────────────────────────────────────────────────────
 
     def _layout(self) -> list[int]:
-        """Give the first line of every item, and the number of lines behind the last."""
+        """Return the first line of every item, then the total number of lines."""
         if self._valid < len(self._rows) or len(self._starts) != len(self._rows) + 1:
             known = self._starts[: self._valid + 1]
             heights = (row.height for row in self._rows[self._valid :])
@@ -117,7 +117,7 @@ class LogView(ScrollView, can_focus=False):
         return row.strips
 
     def _settle(self, *, jumped: bool = False) -> None:
-        """Paint what is in sight, so that its heights are true, and keep the place that somebody looks at."""
+        """Paint the visible items, so that their heights are exact, and keep the scroll position."""
         if not self._width or not self.size.height:
             return
         if self.follows:
@@ -131,7 +131,7 @@ class LogView(ScrollView, can_focus=False):
         self.refresh()
 
     def _settle_here(self, *, jumped: bool) -> int:
-        """Paint around an item that stays where it is on the screen; return the line at the top of it."""
+        """Paint around an item that keeps its place on the screen; return the new top line."""
         top = self.scroll_offset.y
         if not self._rows:
             return top
@@ -145,7 +145,7 @@ class LogView(ScrollView, can_focus=False):
         return self._layout()[anchor] - above
 
     def _first_known(self, first: int, top: int) -> int:
-        """Find the first item in sight whose height is true; a guessed one may move everything below it."""
+        """Return the first visible item with an exact height; an estimated one may move everything below it."""
         starts, bottom = self._layout(), top + self.size.height
         for index in range(first, len(self._rows)):
             if starts[index] >= bottom:
@@ -155,21 +155,21 @@ class LogView(ScrollView, can_focus=False):
         return first
 
     def _paint_up(self, before: int, room: int) -> None:
-        """Paint the items before one until so many lines are filled."""
+        """Paint the items before one until the room is filled."""
         for index in range(before - 1, -1, -1):
             if room <= 0:
                 return
             room -= len(self._painted(index))
 
     def _paint_down(self, first: int, room: int) -> None:
-        """Paint items from one on until so many lines are filled."""
+        """Paint the items from one on until the room is filled."""
         for index in range(first, len(self._rows)):
             if room <= 0:
                 return
             room -= len(self._painted(index))
 
     def _go_to(self, top: int) -> None:
-        """Move without being told of it."""
+        """Scroll without triggering the watcher."""
         if top != self.scroll_offset.y:
             self.set_reactive(LogView.scroll_y, float(top))
             self.set_reactive(LogView.scroll_target_y, float(top))
@@ -177,7 +177,7 @@ class LogView(ScrollView, can_focus=False):
                 self.vertical_scrollbar.position = top
 
     def _let_go(self) -> None:
-        """Drop painted strips that are far away."""
+        """Drop painted strips far from the visible part."""
         painted = [index for index, row in enumerate(self._rows) if row.strips is not None]
         if len(painted) <= 2 * _KEPT:
             return
@@ -188,8 +188,8 @@ class LogView(ScrollView, can_focus=False):
     # ── Textual ─────────────────────────────────────────────────────────────
 
     def on_resize(self) -> None:
-        """Break lines anew when the width changed."""
-        width = self.size.width - 1  # the last column is the scroll bar's, whether or not it is there
+        """Wrap lines again when the width changes."""
+        width = self.size.width - 1  # the last column is reserved for the scroll bar
         if width != self._width:
             self._width = width
             self._reset()
@@ -197,7 +197,7 @@ class LogView(ScrollView, can_focus=False):
             self._settle()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Follow again when somebody scrolls back to the end."""
+        """Follow again when the user scrolls back to the end."""
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) == round(new_value):
             return
@@ -206,7 +206,7 @@ class LogView(ScrollView, can_focus=False):
             self._settle(jumped=abs(new_value - old_value) >= self.size.height)
 
     def render_line(self, y: int) -> Strip:
-        """Give one line of what is in sight."""
+        """Return one visible line."""
         line = self.scroll_offset.y + y
         style = self.rich_style
         strip = self._line(line)
@@ -224,7 +224,7 @@ class LogView(ScrollView, can_focus=False):
         inside = line - starts[index]
         return strips[inside] if inside < len(strips) else None
 
-    # ── marking with the mouse ──────────────────────────────────────────────
+    # ── selecting with the mouse ────────────────────────────────────────────
 
     def _marked(self, strip: Strip, line: int) -> Strip:
         selection = self.text_selection
@@ -240,7 +240,7 @@ class LogView(ScrollView, can_focus=False):
         return Strip.join([before, marked.apply_style(Style(reverse=True)), after])
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Give the text that was marked."""
+        """Return the selected text."""
         last = self._layout()[-1] - 1
         first = selection.start.y if selection.start is not None else 0
         final = min(selection.end.y if selection.end is not None else last, last)
@@ -252,6 +252,6 @@ class LogView(ScrollView, can_focus=False):
                 found.append(strip.crop(start, None if end == -1 else end).text.rstrip())
         return "\n".join(found), "\n"
 
-    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual gives it
-        """Show what is marked."""
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual passes it
+        """Repaint the selection."""
         self.refresh()

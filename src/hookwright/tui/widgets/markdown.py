@@ -1,4 +1,4 @@
-"""Markdown to lines of segments, block by block, so that a growing answer repaints only its last block."""
+"""Markdown as lines of segments, block by block, so that a growing answer repaints only its last block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def blocks(text: str) -> list[str]:
-    """Cut a text at blank lines where a block surely ends: outside of fences, before a line that is not indented."""
+    """Split a text at blank lines that surely end a block: outside fences, before a line that is not indented."""
     found: list[list[str]] = [[]]
     fence = ""
     blank = False
@@ -41,7 +41,7 @@ def blocks(text: str) -> list[str]:
 
 
 class _LeftHeading(Heading):
-    """A heading where the eye expects it."""
+    """A heading aligned to the left."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.text.justify = "left"
@@ -49,7 +49,7 @@ class _LeftHeading(Heading):
 
 
 class _PlainCode(CodeBlock):
-    """Code on the background of the screen, indented by two."""
+    """Code on the screen's background, indented by two."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
@@ -68,13 +68,13 @@ class _Markdown(Markdown):
 
     def __init__(self, markup: str, code_theme: str) -> None:
         super().__init__(markup, code_theme=code_theme, hyperlinks=False)
-        # Tags are words here: a parser that knows HTML would leave them out, and with them what the model said.
+        # HTML tags are text here: a parser that understands them would drop what the model wrote.
         parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
         self.parsed = parser.parse(markup)
 
 
 def _on_screen(segment: Segment) -> Segment:
-    """Let the background of the screen shine through where code asks for the terminal's own."""
+    """Use the screen's background where code asks for the terminal's default."""
     style = segment.style
     if style is None or style.bgcolor is None or not style.bgcolor.is_default:
         return segment
@@ -83,7 +83,7 @@ def _on_screen(segment: Segment) -> Segment:
 
 
 class MarkdownPainter:
-    """Paints Markdown in one set of styles; remembers the blocks that it painted."""
+    """A painter for Markdown in one theme, with a cache of painted blocks."""
 
     def __init__(self, theme: Theme) -> None:
         styles = styles_of(theme)
@@ -103,7 +103,7 @@ class MarkdownPainter:
         self._painted = lru_cache(maxsize=2048)(self._paint)
 
     def lines(self, text: str, width: int) -> Iterator[list[Segment]]:
-        """Paint a text that has no control characters."""
+        """Paint a text without control characters."""
         for number, block in enumerate(blocks(text)):
             if number:
                 yield []

@@ -1,4 +1,4 @@
-"""Items to strips: what the conversation looks like at a certain width."""
+"""Items as strips: what the conversation looks like at a given width."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MARGIN = 2
 
 
 class Painter:
-    """Paints items in the colours of one theme; `detail` is the verbose view."""
+    """A painter for items in one theme; `detail` is for the verbose view."""
 
     def __init__(self, theme: Theme, *, detail: bool = False) -> None:
         from hookwright.tui.widgets.markdown import (
@@ -65,7 +65,7 @@ class Painter:
         self._detail = detail
 
     def paint(self, item: Item, width: int, cwd: str) -> list[Strip]:
-        """Paint one item, with the blank line that sets it off."""
+        """Paint one item, with a blank line before it."""
         strips = list(self._item(item, max(width, 10), cwd))
         return [Strip.blank(0), *strips] if strips else []
 
@@ -99,7 +99,9 @@ class Painter:
                     yield from self.lines(firing_lines(firing), width, hang=8)
             case AddedText(text=text, hook_name=name):
                 if self._detail:
-                    yield from self._block(f"{name} adds for the model" if name else "added for the model", text, width)
+                    yield from self._block(
+                        f"{name} added for the model" if name else "added for the model", text, width
+                    )
             case _:
                 assert_never(item)
 
@@ -120,7 +122,7 @@ class Painter:
         return iter([Strip([indent, *strip]) for strip in body] if deeper else body)
 
     def _hanging(self, strips: Iterable[Strip]) -> list[Strip]:
-        """Hang lines below a call."""
+        """Indent lines below a call."""
         marks = [Segment("  └ ", self._styles["dim"]), Segment("    ")]
         return [Strip([marks[min(number, 1)], *strip]) for number, strip in enumerate(strips)]
 
@@ -135,7 +137,7 @@ class Painter:
         return self.lines(lines, width, hang=_MARGIN)
 
     def lines(self, lines: Iterable[Line], width: int, hang: int = 0) -> Iterator[Strip]:
-        """Break lines at a width; what goes over hangs below its beginning."""
+        """Wrap lines at a width, with a hanging indent."""
         for line in lines:
             text = Text.assemble(*((content, self._styles[style]) for style, content in line))
             for number, part in enumerate(text.divide(breaks(text.plain, width, hang))):
@@ -143,7 +145,7 @@ class Painter:
                 yield Strip([Segment(" " * hang), *strip]) if number and hang else strip
 
     def text(self, lines: Iterable[Line]) -> Text:
-        """Put lines together for a widget that breaks them itself."""
+        """Join lines for a widget that wraps them itself."""
         parts = [Text.assemble(*((content, self._styles[style]) for style, content in line)) for line in lines]
         return Text("\n").join(parts)
 
@@ -153,7 +155,7 @@ class Painter:
 
 
 def breaks(text: str, width: int, hang: int) -> list[int]:
-    """Say where to break a line: between words, but inside of one that would leave half of the line empty."""
+    """Return where to wrap a line: between words, but inside a word that would leave half of the line empty."""
     found: list[int] = []
     start, room = 0, width
     while cell_len(text[start:]) > room:
@@ -166,7 +168,7 @@ def breaks(text: str, width: int, hang: int) -> list[int]:
 
 
 def _fits(text: str, room: int) -> int:
-    """Count the characters that fit into so many cells; at least one, whatever its width."""
+    """Return how many characters fit into the room; at least one, whatever its width."""
     used = 0
     for number, char in enumerate(text):
         used += cell_len(char)
@@ -176,7 +178,7 @@ def _fits(text: str, room: int) -> int:
 
 
 def estimate(item: Item, width: int) -> int:
-    """Guess the height of an item without painting it; only the scroll bar believes it."""
+    """Estimate the height of an item without painting it; only the scroll bar relies on it."""
     room = max(width - 4, 10)
     match item:
         case PromptItem(text=text) | AnswerText(text=text, parent=None) | Remark(text=text):
@@ -192,7 +194,7 @@ def estimate(item: Item, width: int) -> int:
 
 
 def estimate_detail(item: Item, width: int) -> int:
-    """Guess the height of an item in the verbose view."""
+    """Estimate the height of an item in the verbose view."""
     match item:
         case FiringItem(firing=firing):
             skips = len(firing.outcome.skips) if firing.outcome is not None else 0

@@ -1,4 +1,4 @@
-"""Two themes, and the styles that lines are written in."""
+"""The themes, and the styles of lines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIGHT = Theme(
     dark=False,
     variables={"block-cursor-text-style": "bold"},
 )
-#: For NO_COLOR: nothing but the terminal's own colours, and stress by weight.
+#: For NO_COLOR: the terminal's own colours, with bold for emphasis.
 MONO = Theme(
     name="hookwright-mono",
     ansi=True,
@@ -65,7 +65,7 @@ Styles = Mapping[str, Style]
 
 
 def styles_of(theme: Theme) -> Styles:
-    """Give every style name that lines use its colours."""
+    """Return the colours of every style name."""
     if theme.ansi:
         return _MONO_STYLES
     dim = Style(color="#7d8596" if theme.dark else "#6a6f7a")
@@ -105,7 +105,7 @@ _MONO_STYLES: Styles = {
 
 
 def wanted_theme(choice: str, env: Mapping[str, str]) -> Theme:
-    """Choose a theme: none under NO_COLOR, else the one asked for, else by the terminal's COLORFGBG, else dark."""
+    """Choose a theme: mono under NO_COLOR, else the chosen one, else by the terminal's COLORFGBG, else dark."""
     if env.get("NO_COLOR"):
         return MONO
     if choice in THEMES:

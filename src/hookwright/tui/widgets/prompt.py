@@ -1,4 +1,4 @@
-"""The box that a person types in: several lines, history, completion."""
+"""The prompt: several lines, history, completion."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from textual.document._edit import Edit
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-#: Keys that begin a new line; terminals differ in what they tell apart from a plain enter.
+#: Keys that start a new line; terminals differ in which ones they can tell from a plain enter.
 NEW_LINE = ("shift+enter", "ctrl+j", "alt+enter", "ctrl+enter")
 
 
 class Helper(Protocol):
-    """Knows earlier prompts and what a text may be completed to."""
+    """The history and completions of a prompt."""
 
     @property
     def has_menu(self) -> bool:
-        """Tell whether the menu is open."""
+        """Whether the menu is open."""
 
     def look(self) -> None:
-        """The text is another one now."""
+        """Called when the text has changed."""
 
     def press(self, key: str) -> None:
-        """A key for the menu: up, down, tab, enter or escape."""
+        """Handle a key for the menu: up, down, tab, enter or escape."""
 
     def look_back(self, step: int, current: str) -> str | None:
-        """Give an earlier (-1) or later (1) prompt; None where there is none."""
+        """Return an earlier (-1) or later (1) prompt; None if there is none."""
 
 
 class PromptBox(TextArea):
-    """Sends on enter; its helper is asked at once, so that keys never overtake each other."""
+    """A text area that sends on enter. It calls its helper directly, so that keys stay in order."""
 
     DEFAULT_CSS = """
     PromptBox {
@@ -46,7 +46,7 @@ class PromptBox(TextArea):
     """
 
     class Submitted(Message):
-        """Somebody said something."""
+        """The user sent a prompt."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -55,24 +55,24 @@ class PromptBox(TextArea):
     def __init__(self, placeholder: str) -> None:
         super().__init__(soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=placeholder)
         self.highlight_cursor_line = False
-        #: Set as soon as somebody can help.
+        #: Set once the history and completions are loaded.
         self.helper: Helper | None = None
 
     @property
     def before_cursor(self) -> str:
-        """Give the text up to the cursor."""
+        """The text up to the cursor."""
         row, column = self.cursor_location
         return "\n".join([*(self.document.get_line(line) for line in range(row)), self.document.get_line(row)[:column]])
 
     def put(self, text: str) -> None:
-        """Replace the text and go to its end."""
+        """Replace the text and move to its end."""
         self.load_text(text)
         self.move_cursor(self.document.end)
         if self.helper is not None:
             self.helper.look()
 
     async def _on_key(self, event: events.Key) -> None:
-        """Take the keys that mean something here; the rest is typing."""
+        """Handle the keys with a meaning here; everything else is typing."""
         if self._takes(event.key):
             event.stop()
             event.prevent_default()
@@ -104,14 +104,14 @@ class PromptBox(TextArea):
             self.put(found)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Change the text; whoever helps looks at once, since the next key may already be for the menu."""
+        """Change the text and update the helper at once, since the next key may already be for the menu."""
         result = super().edit(edit)
         if self.helper is not None:
             self.helper.look()
         return result
 
     def _enter(self) -> None:
-        """Send, unless a backslash before the cursor asks for another line."""
+        """Send, unless a backslash before the cursor asks for a new line."""
         row, column = self.cursor_location
         if column and self.document.get_line(row)[column - 1] == "\\":
             self.replace("\n", (row, column - 1), (row, column))
@@ -119,7 +119,7 @@ class PromptBox(TextArea):
             self.send()
 
     def send(self) -> None:
-        """Hand over what was typed."""
+        """Send the text."""
         text = self.text.strip()
         if text:
             self.load_text("")
@@ -127,6 +127,6 @@ class PromptBox(TextArea):
 
 
 class Menu(Static):
-    """What the prompt may be completed to."""
+    """The list of completions."""
 
     DEFAULT_CSS = "Menu { height: auto; max-height: 8; padding: 0 2; background: $surface; display: none; }"

@@ -1,4 +1,4 @@
-"""The lines around the prompt: what goes on, and what the keys do."""
+"""The lines around the prompt: activity above it, facts and keys below it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class StatusLine(Static):
-    """A spinner with its text and the time that has passed, and the prompts that wait."""
+    """A spinner with its text and the elapsed time, and the queued prompts."""
 
     DEFAULT_CSS = "StatusLine { height: auto; padding: 0 2; display: none; }"
 
@@ -20,7 +20,7 @@ class StatusLine(Static):
         self._frame = 0
 
     def show(self, text: str | None, elapsed: float, waiting: list[str]) -> None:
-        """Draw the next frame; nothing at all when nothing goes on."""
+        """Draw the next frame; hide the line when nothing is running."""
         self.display = text is not None or bool(waiting)
         if not self.display:
             return
@@ -33,12 +33,12 @@ class StatusLine(Static):
             lines.append(f"  {elapsed:.0f} s" if elapsed >= 1 else "", styles["dim"])
             lines.append("  esc to interrupt", styles["dim"])
         for prompt in waiting:
-            lines.append(f"{'' if not lines else chr(10)}  waiting: {prompt}", styles["dim"])
+            lines.append(f"{'' if not lines else chr(10)}  queued: {prompt}", styles["dim"])
         self.update(lines)
 
 
 class FootLine(Static):
-    """One line of facts and keys; the keys go first when it gets narrow."""
+    """One line of facts and keys; a narrow line drops the keys first."""
 
     DEFAULT_CSS = "FootLine { height: 1; padding: 0 2; color: $secondary; }"
 
@@ -47,7 +47,7 @@ class FootLine(Static):
         self._left, self._right = left, right
 
     def show(self, left: str, right: str) -> None:
-        """Change what it says."""
+        """Replace the text."""
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self._draw()
