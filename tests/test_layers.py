@@ -28,6 +28,17 @@ def test_imports_go_one_way(path: Path) -> None:
     assert not wrong
 
 
+def test_no_room_imports_itself_through_others() -> None:
+    imports: dict[str, set[str]] = collections.defaultdict(set)
+    for path in layers.files():
+        here = layers.room_of(layers.module_of(path))
+        imports[here] |= {layers.room_of(module) for module, _ in layers.imported(path)} - {here}
+    below = {room: set(rooms) for room, rooms in imports.items()}
+    for _ in layers.RANK:
+        below = {room: rooms.union(*(below.get(other, set()) for other in rooms)) for room, rooms in below.items()}
+    assert not {room for room, rooms in below.items() if room in rooms}
+
+
 def test_every_layer_exists() -> None:
     rooms = {layers.room_of(layers.module_of(path)) for path in layers.files()}
     assert set(layers.RANK) <= rooms

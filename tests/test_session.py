@@ -13,8 +13,11 @@ import pytest
 
 from hookwright import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
 from hookwright.config import TrustPolicy, accept, review
-from hookwright.protocol.handlers import CommandHandler, MatcherGroup
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import CommandHandler, Kind, MatcherGroup
+from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.replies import Exited, Judged, Reply
 from hookwright.protocol.sources import Component, Scope, Source
 from hookwright.session import HookSession
 from support import event, hooks_for, script, settings
@@ -30,7 +33,9 @@ def where(folder: Path, **changes: Any) -> Places:
 
 
 def in_session(folder: Path, body: Callable[[HookSession], Awaitable[Any]], **changes: Any) -> Any:
-    options = {name: changes.pop(name) for name in ("hooks", "frozen", "journal", "powers") if name in changes}
+    options = {
+        name: changes.pop(name) for name in ("hooks", "frozen", "journal", "powers", "executors") if name in changes
+    }
 
     async def main() -> Any:
         async with open_session(where(folder, **changes), **options) as session:
@@ -294,3 +299,51 @@ def test_an_untrusted_copy_never_stands_in_for_a_users_guard(extra: dict[str, An
     outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path)), **stored)
     assert outcome.blocked
     assert [skip.reason for skip in outcome.skips] == [SkipReason.UNTRUSTED]
+
+
+# ── what the host runs itself ───────────────────────────────────────────────
+
+
+@pytest.mark.req("R-133")
+def test_a_host_answers_prompt_hooks_without_a_model(tmp_path: Path) -> None:
+    prompts = [{"type": "prompt", "prompt": "judge this: $ARGUMENTS"}, {"type": "prompt", "prompt": "ask the model"}]
+    settings(tmp_path, {"hooks": {"PreToolUse": [{"hooks": prompts}]}})
+    asked: list[str] = []
+
+    async def judge(prompt: str, fired: Event) -> Judged | None:
+        asked.append(f"{fired.event_name}: {prompt[:10]}")
+        return Judged(False, "not today") if prompt.startswith("judge") else None
+
+    outcome: Outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path)), powers=Powers(judge=judge))
+    assert sorted(asked) == ["PreToolUse: ask the mo", "PreToolUse: judge this"]
+    assert "not today" in str(outcome.reason)
+    first, second = outcome.runs
+    assert isinstance(first.reply, Judged)
+    # Without a model the other hook fails, and says what to set.
+    assert second.verdict.error == (
+        "no model is configured; set ANTHROPIC_API_KEY (or OPENAI_API_KEY), or pass Powers(model=...)"
+    )
+
+
+def test_a_host_replaces_the_executor_of_one_kind(tmp_path: Path) -> None:
+    kinds = [{"type": "command", "command": "touch ran"}, {"type": "prompt", "prompt": "fine?"}]
+    settings(tmp_path, {"hooks": {"PreToolUse": [{"hooks": kinds}]}})
+    seen: list[str] = []
+
+    async def mine(job: Job) -> Reply:
+        seen.append(job.handler.label)
+        return Exited(2, b"", b"my own runner says no", None, 0, b"")
+
+    async def body(session: HookSession) -> tuple[Outcome, Outcome]:
+        first = await session.fire(pre(tmp_path))
+        session.reload()
+        return first, await session.fire(pre(tmp_path))
+
+    async def judge(prompt: str, fired: Event) -> Judged | None:
+        return Judged(True, "fine")
+
+    both = in_session(tmp_path, body, executors={Kind.COMMAND: mine}, powers=Powers(judge=judge))
+    assert seen == ["touch ran", "touch ran"]
+    assert all("my own runner says no" in outcome.reason for outcome in both)
+    assert all(isinstance(outcome.runs[1].reply, Judged) for outcome in both)
+    assert not (tmp_path / "ran").exists()

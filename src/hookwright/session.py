@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from hookwright.background import Background
@@ -17,7 +17,8 @@ from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import ConfigChange, Event
-from hookwright.protocol.handlers import MatcherGroup
+from hookwright.protocol.handlers import Kind, MatcherGroup
+from hookwright.protocol.job import Executor
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Component, Scope
 from hookwright.storage import Stamp, stamp
@@ -120,18 +121,20 @@ async def open_session(
     powers: Powers | None = None,
     observers: Sequence[Observer] = (),
     options: Options | None = None,
+    executors: Mapping[Kind, Executor] | None = None,
     journal: bool = False,
     frozen: bool = False,
     watchdog: bool = False,
 ) -> AsyncIterator[HookSession]:
     """Load the hooks of a project and keep them, their executors and their background work for a session.
 
-    With `watchdog` a process beside this one ends running hooks if this one is killed.
+    With `executors` the host runs handlers of some kinds itself; the other kinds keep theirs. With `watchdog` a second
+    process ends running hooks if this one is killed.
     """
     where = Places(project=places) if isinstance(places, str) else places
     loaded = where.load()
     async with AsyncExitStack() as closing:
-        wiring = Wiring(where, powers if powers is not None else Powers(), closing)
+        wiring = Wiring(where, powers if powers is not None else Powers(), closing, executors)
         if watchdog:
             wiring.watchdog = Watchdog()
             closing.push_async_callback(wiring.watchdog.aclose)

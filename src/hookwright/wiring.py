@@ -25,6 +25,7 @@ from hookwright.protocol.replies import Reply
 
 if TYPE_CHECKING:
     from hookwright.executors.agent import ToolBox
+    from hookwright.executors.prompt import Judge
     from hookwright.mcp.servers import McpServers
     from hookwright.models.types import Model
     from hookwright.warm.workers import Workers
@@ -39,6 +40,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     servers: McpServers | None = None
     #: The conversation so far, for prompt hooks at the end of a turn and for function hooks.
     messages: Messages | None = None
+    #: Answers prompt hooks instead of the model; None from it asks the model.
+    judge: Judge | None = None
     #: Tools for agent hooks beyond reading, under the host's own permission rules.
     tools: ToolBox | None = None
     #: A person is there to answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
@@ -48,7 +51,9 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
 class Wiring:
     """Connects an engine to what its handlers need, lazily, and closes all of it with the session."""
 
-    def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack) -> None:
+    def __init__(
+        self, places: Places, powers: Powers, closing: AsyncExitStack, replaced: Mapping[Kind, Executor] | None = None
+    ) -> None:
         self.background = Background()
         self.watchdog: Watchdog | None = None
         #: Whether plain Python hooks run in held interpreters without asking for it.
@@ -58,6 +63,8 @@ class Wiring:
         self._places = places
         self._powers = powers
         self._closing = closing
+        #: The host's own executors, by kind.
+        self._replaced = {} if replaced is None else dict(replaced)
         self._made_model: Model | None = None
 
     def host(self, loaded: Loaded) -> Host:
@@ -81,6 +88,7 @@ class Wiring:
             Kind.PROMPT: _Lazy(self._closing, lambda: _prompt(self._model(), env, powers)),
             Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), Search(env, self.watchdog), powers)),
             Kind.MCP_TOOL: _Lazy(self._closing, lambda: _mcp_tool(powers.servers)),
+            **self._replaced,
         }
 
     def _commands(self, host: Host) -> CommandExecutor:
@@ -148,7 +156,8 @@ def _http(env: Mapping[str, str], settings: Settings) -> Executor:
 def _prompt(model: Model, env: Mapping[str, str], powers: Powers) -> Executor:
     from hookwright.executors.prompt import PromptExecutor
 
-    return PromptExecutor(model, default_model=env.get("ANTHROPIC_SMALL_FAST_MODEL"), messages=powers.messages)
+    default = env.get("ANTHROPIC_SMALL_FAST_MODEL")
+    return PromptExecutor(model, default_model=default, messages=powers.messages, judge=powers.judge)
 
 
 def _agent(model: Model, search: Search, powers: Powers) -> Executor:

@@ -22,7 +22,7 @@ from hookwright.models import from_environment, prefetch
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
 from hookwright.models.types import Model, Request, Response
-from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.handlers import Kind, MatcherGroup, PromptHandler
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Job
@@ -404,13 +404,34 @@ def test_the_impossible_lets_the_agent_stop() -> None:
 
 @pytest.mark.req("R-133")
 def test_a_host_may_answer_without_a_model() -> None:
-    async def local(prompt: str) -> str | None:
-        return "done locally" if prompt.startswith("/local") else None
+    async def local(prompt: str, fired: Event) -> Judged | None:
+        return Judged(True, f"done locally at {fired.event_name}") if prompt.startswith("/local") else None
 
     with messages_api(say('{"ok": false, "reason": "R"}')) as server:
-        assert judged(ask(server, handler("/local $ARGUMENTS"), preprocess=local)) == (True, "done locally")
+        assert judged(ask(server, handler("/local $ARGUMENTS"), judge=local)) == (True, "done locally at PreToolUse")
         assert server.requests == []
-        assert judged(ask(server, handler("ask $ARGUMENTS"), preprocess=local)) == (False, "R")
+        assert judged(ask(server, handler("ask $ARGUMENTS"), judge=local)) == (False, "R")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("yes", "returns Judged or None, not str"),
+        (True, "returns Judged or None, not bool"),
+        (ValueError("x"), "raised"),
+    ],
+)
+def test_a_judge_that_fails_is_not_a_yes(answer: object, said: str) -> None:
+    async def broken(prompt: str, fired: Event) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with messages_api(say('{"ok": true}')) as server:
+        reply = ask(server, handler(), judge=broken)
+        assert server.requests == []
+    assert isinstance(reply, Failed)
+    assert said in reply.message
 
 
 @pytest.mark.req("R-118", "R-375")

@@ -102,7 +102,7 @@ def test_a_route_takes_requests_by_their_content(route: dict[str, Any], request_
 
 
 def test_a_hook_without_a_route_is_an_error_and_never_a_yes() -> None:
-    with pytest.raises(ApiError, match=r"'prompt-hook': add an entry under `routes`"):
+    with pytest.raises(ApiError, match=r"'prompt-hook' request; add an entry under `routes`"):
         play([[{"text": '{"ok": true}'}]], asked("check", purpose="prompt-hook"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from hookwright.models.types import Message, Response
+from hookwright.models.types import Message, NoModel, Response
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.replies import Failed, Failure, Judged, Spent
 
@@ -104,6 +104,8 @@ def counted(spent: Spent, response: Response) -> Spent:
 
 def call_failed(error: Exception, spent: Spent) -> Failed:
     """Turn what a model client raised into a reply that names it."""
+    if isinstance(error, NoModel):
+        return Failed(Failure.MODEL, str(error), spent=spent)
     status = getattr(error, "status", None)
     text = str(error) or type(error).__name__
     return Failed(Failure.MODEL, f"the model call failed: {text}", status if isinstance(status, int) else None, spent)

@@ -26,9 +26,9 @@ from hookwright.protocol.replies import Failed, Failure, Judged, NoAnswer, Reply
 
 __all__ = ["AGENT_PREFIX", "ANSWER", "TURNS", "AgentExecutor", "ReadResult", "ToolBox", "ToolUse", "transcript_of"]
 
-#: The ids of verifying agents begin with this; prompt and agent hooks do not run for their tool calls (R-151).
+#: Model requests one agent hook may make.
 TURNS = 50
-#: How often in a row the agent may stop without an answer before it is given up.
+#: Times in a row the agent may stop without an answer before its run ends without one.
 _REMINDERS = 5
 _MAX_TOKENS = 8192
 

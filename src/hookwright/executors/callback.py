@@ -123,7 +123,7 @@ class FunctionExecutor:
         """Ask the function; outside the end of a turn, or without messages, it is an error and not asked."""
         handler = job.handler
         assert isinstance(handler, FunctionHandler)
-        if not job.event.rules.impossible_lifts or self._messages is None:
+        if not job.event.rules.ends_turn or self._messages is None:
             return Failed(Failure.UNSUPPORTED, "a function handler needs the end of a turn and its messages")
         signal = Signal()
         try:

@@ -12,10 +12,10 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import PromptHandler
 from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.replies import Failed, Judged, Reply, Spent
+from hookwright.protocol.replies import Failed, Failure, Judged, Reply, Spent
 
-#: Answers a prompt without a model, or gives None to have the model asked.
-Preprocess = Callable[[str], Awaitable[str | None]]
+#: The host's own answer to a prompt hook, from the filled-in prompt and the event; None asks the model.
+Judge = Callable[[str, Event], Awaitable[Judged | None]]
 
 #: Every property is required, because some APIs hold an answer to a schema only then.
 SCHEMA = {
@@ -57,22 +57,21 @@ class PromptExecutor:
         *,
         default_model: ModelName | None = None,
         messages: Conversation | None = None,
-        preprocess: Preprocess | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self._model = model
         self._default = model.small_model if default_model is None else default_model
         self._messages = messages
-        self._preprocess = preprocess
+        self._judge = judge
 
     async def __call__(self, job: Job) -> Reply:
-        """Ask, and give back yes, no, or why there is no answer."""
+        """Ask the host, then the model; return yes, no, or why there is no answer."""
         handler = job.handler
         assert isinstance(handler, PromptHandler)
         prompt = fill(handler.prompt, job.payload)
-        if self._preprocess is not None:
-            spoken = await self._preprocess(prompt)
-            if spoken is not None:
-                return Judged(True, spoken)
+        answer = await self._judged(prompt, job.event)
+        if answer is not None:
+            return answer
         spent = Spent(named(handler.model, self._default))
         try:
             response = await self._model.complete(self._request(prompt, job.event, spent.model))
@@ -84,8 +83,20 @@ class PromptExecutor:
             return msgspec.structs.replace(reply, message=message)
         return reply
 
+    async def _judged(self, prompt: str, event: Event) -> Reply | None:
+        if self._judge is None:
+            return None
+        try:
+            answer: object = await self._judge(prompt, event)
+        except Exception as error:  # the judge is the host's code; its failure must not look like a yes
+            return Failed(Failure.EXCEPTION, f"the host's judge raised {type(error).__name__}: {error}")
+        if answer is None or isinstance(answer, Judged):
+            return answer
+        # A bare True is not taken for a yes.
+        return Failed(Failure.ANSWER, f"the host's judge returns Judged or None, not {type(answer).__name__}")
+
     def _request(self, prompt: str, event: Event, model: str) -> Request:
-        at_end_of_turn = event.rules.impossible_lifts
+        at_end_of_turn = event.rules.ends_turn
         question = _STOP_QUESTION + prompt if at_end_of_turn else prompt
         ahead = self._messages() if at_end_of_turn and self._messages is not None else ()
         return Request(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def from_environment(env: Mapping[str, str], *, script: str | Path | None = None) -> Model:
-    """Choose a model: a script if one is given, else by the key that is set, else one that says what is missing."""
+    """Choose a model: a script if one is given, else by the key that is set, else one whose answers say what to set."""
     if script is not None:
         from hookwright.models.script import load_script
         from hookwright.models.scripted import ScriptedModel
@@ -30,9 +30,9 @@ def from_environment(env: Mapping[str, str], *, script: str | Path | None = None
             from hookwright.models.openai import OpenAIModel
 
             return OpenAIModel.from_environment(env)
-    from hookwright.models.scripted import unconfigured
+    from hookwright.models.scripted import Unconfigured
 
-    return unconfigured()
+    return Unconfigured()
 
 
 def prefetch(env: Mapping[str, str]) -> threading.Thread | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from hookwright.errors import MissingExtra, ModelError
 from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
+from hookwright.models._sdk import api_errors, load_sdk, unreadable
 from hookwright.models._system_role import SystemRole, place_system_messages
 from hookwright.models.types import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
 from hookwright.protocol.jsontext import Json
@@ -20,6 +19,7 @@ from hookwright.protocol.matched import canonical_model
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+_API = "the Messages API"
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODEL = "claude-sonnet-5-5"
 #: The short names that settings files use.
@@ -135,7 +135,7 @@ class AnthropicModel:
             body = with_schema(body, request.schema)
         client = await self._client.get()
         tool: Any = None
-        with _errors():
+        with api_errors(_API, load(), _reported):
             async with client.messages.stream(**body) as stream:
                 async for event in stream:
                     if event.type == "text":
@@ -157,17 +157,13 @@ class AnthropicModel:
 
     async def _create(self, body: Mapping[str, Json]) -> Response:
         client = await self._client.get()
-        with _errors():
+        with api_errors(_API, load(), _reported):
             return _response(await client.messages.create(**body))
 
 
 def load() -> Any:
-    """Import the SDK, which takes about a second."""
-    try:
-        import anthropic
-    except ImportError:
-        raise MissingExtra("the Messages API", "anthropic") from None
-    return anthropic
+    """Import the SDK."""
+    return load_sdk(_API, "anthropic")
 
 
 def _refuses_schema(error: ApiError) -> bool:
@@ -184,7 +180,7 @@ def _response(message: Any) -> Response:
     """Read the SDK's message; whatever is missing in it makes the answer unreadable."""
     # A stream that breaks off and an answer that is no JSON both come through the SDK as half a message or as text.
     if isinstance(message, str) or getattr(message, "stop_reason", None) is None or message.usage is None:
-        raise ApiError(f"the Messages API sent an answer that cannot be read: {str(message)[:200]}")
+        raise unreadable(_API, str(message)[:200])
     usage = message.usage
     return Response(
         content=tuple(block.to_dict() for block in message.content),
@@ -200,23 +196,12 @@ def _response(message: Any) -> Response:
     )
 
 
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Turn what the SDK raises into an ApiError."""
-    import anthropic
-
-    try:
-        yield
-    except ModelError:
-        raise
-    except anthropic.APIStatusError as error:
-        # An error inside a stream comes with the stream's own status, 200.
-        status = error.status_code if error.status_code >= 400 else None
-        where = "the Messages API failed" if status is None else f"the Messages API answered {status}"
-        kind = error_kind(status, error.error_code or error.type)
-        raise ApiError(f"{where}: {error.api_message or error.message}", kind=kind, status=status) from error
-    except anthropic.APIConnectionError as error:
-        cause = f" ({error.__cause__})" if error.__cause__ is not None else ""
-        raise ApiError(f"the Messages API at {error.request.url.host} cannot be reached: {error}{cause}") from error
-    except Exception as error:  # the SDK fails in many ways on answers that it did not expect
-        raise ApiError(f"the Messages API sent an answer that cannot be read: {error!r}") from error
+def _reported(error: Any) -> ApiError | None:
+    """Read an error the API reported."""
+    if not isinstance(error, load().APIStatusError):
+        return None
+    # An error inside a stream comes with the stream's own status, 200.
+    status = error.status_code if error.status_code >= 400 else None
+    where = f"{_API} failed" if status is None else f"{_API} answered {status}"
+    kind = error_kind(status, error.error_code or error.type)
+    return ApiError(f"{where}: {error.api_message or error.message}", kind=kind, status=status)

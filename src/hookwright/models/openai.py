@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from hookwright.errors import MissingExtra, ModelError
 from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
+from hookwright.models._sdk import api_errors, load_sdk, unreadable
 from hookwright.models._system_role import SystemRole, blocks, place_system_messages, plain_text
 from hookwright.models.types import (
     ApiError,
@@ -32,6 +31,7 @@ from hookwright.protocol.jsontext import Json
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+_API = "the chat-completions API"
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-6.1-terra"
 
@@ -164,14 +164,14 @@ class OpenAIModel:
     async def complete(self, request: Request) -> Response:
         """Ask and wait for the whole answer."""
         client = await self._client.get()
-        with _errors():
+        with api_errors(_API, load(), _reported):
             return _response(await client.chat.completions.create(**self._body(request)))
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Ask and give the answer piece by piece."""
         client = await self._client.get()
         answer = _Answer()
-        with _errors():
+        with api_errors(_API, load(), _reported):
             body = {**self._body(request), "stream_options": {"include_usage": True}}
             async with await client.chat.completions.create(**body, stream=True) as stream:
                 async for chunk in stream:
@@ -188,12 +188,8 @@ class OpenAIModel:
 
 
 def load() -> Any:
-    """Import the SDK, which takes about half a second."""
-    try:
-        import openai
-    except ImportError:
-        raise MissingExtra("the chat-completions API", "openai") from None
-    return openai
+    """Import the SDK."""
+    return load_sdk(_API, "openai")
 
 
 class _Answer:
@@ -230,7 +226,7 @@ class _Answer:
     def response(self) -> Response:
         """Give the whole answer, or say that the stream broke off."""
         if self._finish is None:
-            raise ApiError("the chat-completions API broke its answer off")
+            raise ApiError(f"{_API} broke off its answer")
         calls = [(call["id"], call["name"], call["arguments"]) for call in self._calls.values()]
         return Response(
             content=_content("".join(self._text), calls),
@@ -243,7 +239,7 @@ class _Answer:
 
 def _response(completion: Any) -> Response:
     if isinstance(completion, str) or not completion.choices:
-        raise ApiError(f"the chat-completions API sent an answer that cannot be read: {str(completion)[:200]}")
+        raise unreadable(_API, str(completion)[:200])
     choice = completion.choices[0]
     calls = [(call.id, call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()]
     return Response(
@@ -277,27 +273,14 @@ def _usage(usage: Json) -> Usage:
     return Usage(usage.prompt_tokens - cached, usage.completion_tokens, 0, cached)
 
 
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Turn what the SDK raises into an ApiError."""
-    import openai
-
-    try:
-        yield
-    except ModelError:
-        raise
-    except openai.APIStatusError as error:
+def _reported(error: Any) -> ApiError | None:
+    """Read an error the API reported."""
+    sdk = load()
+    if isinstance(error, sdk.APIStatusError):
         status = error.status_code
         text = error.body.get("message", error.message) if isinstance(error.body, dict) else error.message
-        message = f"the chat-completions API answered {status}: {text}"
-        raise ApiError(message, kind=error_kind(status, error.code or error.type), status=status) from error
-    except openai.APIConnectionError as error:
-        cause = f" ({error.__cause__})" if error.__cause__ is not None else ""
-        where = f"the chat-completions API at {error.request.url.host}"
-        raise ApiError(f"{where} cannot be reached: {error}{cause}") from error
-    except openai.APIError as error:
-        raise ApiError(
-            f"the chat-completions API failed: {error.message}", kind=error_kind(None, error.code)
-        ) from error
-    except Exception as error:  # the SDK fails in many ways on answers that it did not expect
-        raise ApiError(f"the chat-completions API sent an answer that cannot be read: {error!r}") from error
+        kind = error_kind(status, error.code or error.type)
+        return ApiError(f"{_API} answered {status}: {text}", kind=kind, status=status)
+    if isinstance(error, sdk.APIError):
+        return ApiError(f"{_API} failed: {error.message}", kind=error_kind(None, error.code))
+    return None

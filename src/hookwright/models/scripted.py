@@ -13,6 +13,7 @@ from hookwright.models.types import (
     Block,
     Delta,
     Message,
+    NoModel,
     Request,
     Response,
     TextDelta,
@@ -25,8 +26,8 @@ from hookwright.protocol.wire import encode
 _DONE = ScriptedTurn((ScriptedText("Done."),))
 
 NO_MODEL = (
-    "No model is configured, so this is a script that says only this. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to "
-    "talk to a real model, or give a script of your own."
+    "No model is configured, so every answer is this text. Set ANTHROPIC_API_KEY (or OPENAI_API_KEY) to talk to a "
+    "model, or use a script with `--script FILE`."
 )
 
 
@@ -88,8 +89,8 @@ class ScriptedModel:
         if request.purpose != "conversation":
             place = self._script.place
             raise ApiError(
-                f"{place} says nothing to a request of the kind {request.purpose!r}: add an entry under `routes` "
-                "whose `match` fits it"
+                f"{place} has no answer for a {request.purpose!r} request; add an entry under `routes` whose `match` "
+                "fits it"
             )
         return self._script.main
 
@@ -115,12 +116,18 @@ class ScriptedModel:
         return {"type": "tool_use", "id": id_, "name": block.tool, "input": dict(block.input)}
 
 
-def unconfigured() -> ScriptedModel:
-    """Give the model that says which settings are missing."""
-    turns = (ScriptedTurn((ScriptedText(NO_MODEL),)),)
-    return ScriptedModel(
-        Script(Route("main", turns, repeat=True), place="no model is configured, and the built-in script")
-    )
+class Unconfigured(ScriptedModel):
+    """Stands in for a missing model: a conversation reads what to set, and hooks fail with NoModel."""
+
+    def __init__(self) -> None:
+        turns = (ScriptedTurn((ScriptedText(NO_MODEL),)),)
+        super().__init__(Script(Route("main", turns, repeat=True)))
+
+    async def complete(self, request: Request) -> Response:
+        """Answer a conversation; raise NoModel for everything else."""
+        if request.purpose != "conversation":
+            raise NoModel
+        return await super().complete(request)
 
 
 def _holds(turn: ScriptedTurn, new: str) -> bool:

@@ -43,6 +43,16 @@ class ApiError(ModelError):
         self.status = status
 
 
+class NoModel(ApiError):
+    """No model is configured."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no model is configured; set ANTHROPIC_API_KEY (or OPENAI_API_KEY), or pass Powers(model=...)",
+            kind="authentication_failed",
+        )
+
+
 _KINDS_BY_CODE: dict[str | None, ErrorKind] = {
     "billing_error": "billing_error",
     "insufficient_quota": "billing_error",

@@ -153,6 +153,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     block_drops_context: bool = False
     #: A model that calls the condition impossible lets the agent stop.
     impossible_lifts: bool = False
+    #: The agent is about to stop: prompt hooks read its conversation, and function hooks may run.
+    ends_turn: bool = False
     #: Fields of the event's own output object count at exit 0 only.
     fields_at_exit_0: bool = False
     managed_last: bool = False
@@ -556,6 +558,7 @@ class SubagentStop(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.BLOCK,
         missing_file_is_error=True,
         impossible_lifts=True,
+        ends_turn=True,
         effort=True,
         echoed=True,
         block_effect="sent the agent back to work",
@@ -626,6 +629,7 @@ class Stop(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.BLOCK,
         missing_file_is_error=True,
         impossible_lifts=True,
+        ends_turn=True,
         effort=True,
         echoed=True,
         block_effect="sent the model back to work",
