@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from hookwright.matching.conditions import InvalidRule, NoMatch, Rule, Undecided, Where, parse_rule
+from hookwright.matching.conditions import BadRule, NoMatch, Rule, Undecided, Where, compile_rule
 from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE, Event, EventRules
@@ -138,10 +138,11 @@ def _compile(group: MatcherGroup, handler: Handler, hold: Callable[[Handler], Ho
     held = hold(handler) if hold is not None else None
     rule = None
     if handler.condition is not None:
-        try:
-            rule = parse_rule(handler.condition)
-        except InvalidRule as error:
-            held = held or (SkipReason.CONDITION, f"`if` cannot be read: {error}")
+        compiled = compile_rule(handler.condition)
+        if isinstance(compiled, BadRule):
+            held = held or (SkipReason.CONDITION, f"`if` cannot be read: {compiled.problem}")
+        else:
+            rule = compiled
     return Entry(group.event, matcher, handler, rule, held)
 
 

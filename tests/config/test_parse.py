@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from hookwright.config.jsonfile import Tree, parse_json
 from hookwright.config.parse import Found, parse_hooks
+from hookwright.matching.conditions import compile_rule
+from hookwright.matching.matchers import compile_matcher
 from hookwright.protocol.diagnostics import CODES, Severity
 from hookwright.protocol.handlers import (
     AgentHandler,
@@ -637,3 +639,25 @@ def test_ten_public_mistakes_in_one_file(world: World) -> None:
     }
     assert all(str(report).startswith(".claude/settings.json:") for report in loaded.diagnostics)
     assert labels(loaded) == ["ok-stop", "ok-key", "ok-unit", "ok-listed", "ok-start", "ok-prompt", "ok-if"]
+
+
+def test_matchers_and_conditions_are_compiled_once(world: World) -> None:
+    """What the reader checks is what the hook set matches with: a text is compiled once, however often it appears."""
+    rules = ["Bash(git push *)", "Bash(once upon *)", "Read(("]
+    entry = [{"type": "command", "command": str(number), "if": rule} for number, rule in enumerate([*rules, rules[0]])]
+    world.write(
+        "user", {"hooks": {"PreToolUse": [{"matcher": "On.e", "hooks": entry}, {"matcher": "On.e", "hooks": entry}]}}
+    )
+    compile_rule.cache_clear()
+    compile_matcher.cache_clear()
+    loaded = world.load()
+    assert compile_rule.cache_info().misses == len(rules)
+    assert compile_matcher.cache_info().misses == 1
+    assert [item.code for item in loaded.diagnostics] == ["invalid-if", "invalid-if"]
+    assert len({id(item.matcher) for item in loaded.hooks}) == 1
+    assert [item.rule is compile_rule(item.handler.condition or "") for item in loaded.hooks] == [
+        True,
+        True,
+        False,
+        True,
+    ] * 2

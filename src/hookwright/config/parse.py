@@ -12,8 +12,8 @@ import msgspec
 
 from hookwright.config.fields import NOTES, SPECS, Wrong, kind_of, read_fields, shown, text, wrong_type
 from hookwright.config.jsonfile import Path, Tree, shown_pointer
-from hookwright.matching.conditions import InvalidRule, parse_rule
-from hookwright.matching.matchers import Matcher, MatchNothing, compile_matcher
+from hookwright.matching.conditions import BadRule, compile_rule
+from hookwright.matching.matchers import MatchNothing, compile_matcher
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind, MatcherGroup, OnFailure
@@ -57,7 +57,6 @@ class _HooksReader:
         self.origin = origin
         self.component = origin.component.kind if origin.component is not None else ""
         self.diagnostics: list[Diagnostic] = []
-        self.matchers: dict[tuple[str, bool], Matcher] = {}
 
     def report(self, code: str, at: Path, message: str, severity: Severity = Severity.ERROR) -> None:
         """Add a finding about one place."""
@@ -156,9 +155,7 @@ class _HooksReader:
             message = f"{event} has no matcher: {shown(matcher)} is ignored and the hooks run every time. Remove it."
             self.report("matcher-ignored", at, message, Severity.INFO)
             return matcher
-        compiled = self.matchers.get((matcher, rules.narrow))
-        if compiled is None:
-            compiled = self.matchers[matcher, rules.narrow] = compile_matcher(matcher, narrow=rules.narrow)
+        compiled = compile_matcher(matcher, narrow=rules.narrow)
         if isinstance(compiled, MatchNothing):
             why = f"{shown(matcher)} is not a regular expression: {compiled.error} at character {compiled.offset + 1}."
             way_out = "Correct it; plain names are separated with |."
@@ -254,7 +251,6 @@ class _HooksReader:
             message = f"`if` is decided on tool events only; on {event} the handler never runs. Remove `if`."
             self.report("if-on-event", at, message)
             return
-        try:
-            parse_rule(condition)
-        except InvalidRule as error:
-            self.report("invalid-if", at, f"{shown(condition)} cannot be read: {error} The handler never runs.")
+        rule = compile_rule(condition)
+        if isinstance(rule, BadRule):
+            self.report("invalid-if", at, f"{shown(condition)} cannot be read: {rule.problem} The handler never runs.")

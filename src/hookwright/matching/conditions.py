@@ -15,6 +15,7 @@ A rule is read in one of four ways, and the reading decides what the same text c
 an ask or deny rule asks.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -29,6 +30,7 @@ from hookwright.protocol.jsontext import Json
 
 __all__ = [
     "Answer",
+    "BadRule",
     "InvalidRule",
     "Match",
     "NoMatch",
@@ -37,6 +39,7 @@ __all__ = [
     "Undecided",
     "Where",
     "allowed_by",
+    "compile_rule",
     "covers",
     "parse_rule",
 ]
@@ -71,6 +74,12 @@ _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 class InvalidRule(ValueError):
     """Say why a text is no rule, and what to write instead."""
+
+
+class BadRule(msgspec.Struct, frozen=True):
+    """A text that is not a rule, with the problem and the way out."""
+
+    problem: str
 
 
 class Reading(Enum):
@@ -160,10 +169,6 @@ class Rule(msgspec.Struct, frozen=True):
         """Answer as an `if`."""
         return self.match(tool_name, tool_input, where, Reading.CONDITION)
 
-    def matches_every(self, tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
-        """Answer as an allow rule that stands alone; several together are asked by `allowed_by`."""
-        return self.match(tool_name, tool_input, where, Reading.ALLOW)
-
     def match(self, tool_name: str, tool_input: Mapping[str, Json], where: Where, reading: Reading) -> Answer:
         """Answer whether the rule, read in one of four ways, means a call."""
         if not covers(self, tool_name, reading):
@@ -194,8 +199,23 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 def parse_rule(text: str) -> Rule:
-    """Read a rule or raise InvalidRule; an empty `if` is no condition and gives a rule for every call."""
-    text = text.strip()
+    """Return the rule of a text, or raise InvalidRule."""
+    rule = compile_rule(text)
+    if isinstance(rule, BadRule):
+        raise InvalidRule(rule.problem)
+    return rule
+
+
+@functools.lru_cache(maxsize=4096)
+def compile_rule(text: str) -> Rule | BadRule:
+    """Compile the text of a rule, once; never fail. An empty `if` is a rule for every call."""
+    try:
+        return _parse(text.strip())
+    except InvalidRule as error:
+        return BadRule(str(error))
+
+
+def _parse(text: str) -> Rule:
     if not text:
         return Rule(text, "", AnyCall())
     parts = _RULE.fullmatch(text)

@@ -138,7 +138,7 @@ Matcher: TypeAlias = MatchAll | MatchNames | MatchPattern | MatchNothing
 
 @functools.lru_cache(maxsize=4096)
 def compile_matcher(text: str | None, *, narrow: bool = False) -> Matcher:
-    """Compile a matcher's text by the law above; never fail."""
+    """Compile the text of a matcher by the law above, once; never fail."""
     if text is None or text in ("", "*"):
         return MatchAll(text or "")
     alphabet, separator = (_NARROW, _NARROW_SEPARATOR) if narrow else (_WIDE, _WIDE_SEPARATOR)

@@ -85,7 +85,6 @@ CODES: dict[str, str] = {
     "mcp-failed": "The MCP server is not connected or the tool reported an error.",
     "callback-failed": "A callback or function raised an exception.",
     "interrupted": "The hook was ended because the user interrupted or the session ended.",
-    "background-limit": "Too many hooks run in the background; this one waits for its turn.",
     # answers
     "broken-json": "The answer looks like a JSON object and is not valid JSON. It is void.",
     "invalid-answer": "The answer does not fit the output schema. The whole answer is void.",

@@ -1,4 +1,4 @@
-"""JSON out and in; the only place where the protocol's camelCase exists."""
+"""The wire: events out, answers in. This is where the camelCase keys of an answer become Python names."""
 
 from __future__ import annotations
 
@@ -123,7 +123,6 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     decision: str | None = None
     reason: str | None = None
     is_async: bool = False
-    async_timeout: float | None = None
     #: The fields of `hookSpecificOutput`, by their catalogue names.
     specific: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: Keys that nobody reads, each with what to do about it.
@@ -154,7 +153,7 @@ _UNIVERSAL: dict[str, tuple[str, Shape]] = {
     "decision": ("decision", Shape.STRING),
     "reason": ("reason", Shape.STRING),
     "async": ("is_async", Shape.BOOLEAN),
-    "asyncTimeout": ("async_timeout", Shape.NUMBER),
+    "asyncTimeout": ("", Shape.NUMBER),  # checked here, read by `background` before the answer is complete
 }
 _TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
 #: Keys that an answer must not have twice without anybody noticing.
@@ -216,7 +215,8 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
         universal = _UNIVERSAL.get(key)
         if universal is not None:
             name, shape = universal
-            found[name] = item
+            if name:
+                found[name] = item
             problems += _problems(key, item, shape)
     decision = value.get("decision")
     if isinstance(decision, str) and decision not in _LEGACY_DECISIONS:
