@@ -1,35 +1,43 @@
-"""Write docs/rules.md from the table of rules; with `--check` only tell whether it is out of date."""
+"""Write docs/rules.md from the table of rules; with `--check` only report whether it is out of date."""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hookwright.lint
 from hookwright.lint import FAMILIES, RULES, LintRule, Sample
 
 PAGE = Path(__file__).parent / "rules.md"
+LINT = Path(hookwright.lint.__file__).parent
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+#: How the docstring of a function names the rules it finds: `HK405 and HK406: …`.
+CLAIM = re.compile(r"((?:HK\d{3}(?:, | and )?)+): ")
 
 HEAD = """# The rules of `hookwright check`
 
-This page is made from the table that `hookwright check` itself uses: `python docs/generate_rules.py`.
-Each rule has a bad sample that it catches, at the line marked with `←`, and a good one on which it is silent; both are
-tests. `hookwright rules HK401` prints the same.
+This page is generated from the table that `hookwright check` itself uses: `python docs/generate_rules.py`.
+Each rule has a bad sample, in which it finds the line marked with `←`, and a good one, in which it finds nothing; both
+are tests. `hookwright rules HK401` prints the same.
 
-The messages say what Claude Code does; where Hookwright decides otherwise, they say both. Rules marked † are found, or
-found better, with `hookwright check --run`, which fires samples at trusted hooks in a copy of the project.
+The messages describe what Claude Code does, and what Hookwright does where it differs. Rules marked † are found, or
+found more reliably, with `hookwright check --run`, which fires sample events at trusted hooks in a scratch copy of the
+project.
 
 ## Suppressing a finding
 
-In a script or in the head of a skill or agent, on the line of the finding or alone on the line above it:
+In a script or in the frontmatter of a skill or agent, on the line of the finding or alone on the line above it:
 
 ```bash
 exit 1  # hookwright: ignore HK401 -- the wrapper turns 1 into 2
 ```
 
-JSON has no comments. For settings and plugins the entry stands in `.claude/hookwright.json` (in a plugin
-`.claude-plugin/hookwright.json`), a file that Claude Code never reads:
+JSON has no comments. For settings and plugins, add an entry to `.claude/hookwright.json` (in a plugin:
+`.claude-plugin/hookwright.json`), a file Claude Code never reads:
 
 ```json
 {
@@ -44,16 +52,41 @@ JSON has no comments. For settings and plugins the entry stands in `.claude/hook
 }
 ```
 
-`path` is relative to the project and may have `*`; `pointer` is optional and covers everything below it. A suppression
-without a reason does not count and is itself a finding (HK001); one that suppresses nothing is a remark (HK002).
+`path` is relative to the project and may contain `*`; `pointer` is optional and covers everything below it. A
+suppression without a reason has no effect and is itself a finding (HK001); so is one that suppresses nothing (HK002).
 """
 
 
 def page() -> str:
-    """Write the whole page."""
-    return "\n".join(
-        [HEAD, *_overview(), *(line for title, rules in FAMILIES.items() for line in _family(title, rules))]
-    )
+    """Return the whole page."""
+    families = [line for title, rules in FAMILIES.items() for line in _family(title, rules)]
+    return "\n".join([HEAD, *_overview(), *families, *_sources()])
+
+
+def homes() -> dict[str, list[tuple[str, str]]]:
+    """Return rule -> (file, function), for every function of the linter whose docstring names rules."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path in (*sorted((LINT / "checks").glob("*.py")), LINT / "running.py", LINT / "suppress.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            claim = CLAIM.match(ast.get_docstring(node) or "") if isinstance(node, FUNCTIONS) else None
+            for rule in re.findall(r"HK\d{3}", claim[1]) if claim is not None else ():
+                found.setdefault(rule, []).append((path.relative_to(LINT).as_posix(), node.name))
+    return found
+
+
+def _sources() -> Iterator[str]:
+    places: dict[tuple[str, str], list[str]] = {}
+    for rule, (place, *_) in sorted(homes().items()):
+        places.setdefault(place, []).append(rule)
+    yield "## Source of each rule"
+    yield ""
+    yield "For contributors: the function that finds a rule, in `src/hookwright/lint`."
+    yield ""
+    yield "| Rules | File | Function |"
+    yield "|---|---|---|"
+    for (file, name), rules in sorted(places.items(), key=lambda item: item[1]):
+        yield f"| {', '.join(rules)} | `{file}` | `{name}` |"
+    yield ""
 
 
 def _overview() -> Iterator[str]:
@@ -86,7 +119,7 @@ def _rule(rule: LintRule) -> Iterator[str]:
     yield ""
     yield rule.why
     yield ""
-    yield f"Write: {rule.fix}"
+    yield f"Fix: {rule.fix}"
     yield ""
     yield from _sample("Bad", rule.bad)
     yield from _sample("Good", rule.good)

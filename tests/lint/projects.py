@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hookwright.config.locations import Surroundings
 from hookwright.lint import CheckOptions, CheckScope, Finding, Sample, gather, lint, read_target
-from hookwright.lint.running import run_hooks, without_doubles
+from hookwright.lint.running import run_hooks
 
 #: Programs that hooks name; tests must not depend on what a machine has installed.
 PROGRAMS = [
@@ -96,4 +96,4 @@ def check_running(root: Path, home: Path) -> list[Finding]:
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     subject = gather(CheckScope(paths=(".",)), CheckOptions(env=env), Surroundings.here(env, str(home), str(root)))
     ran = asyncio.run(run_hooks(subject, lambda _: True, lambda _: None))
-    return lint(subject, None, without_doubles(ran, lint(subject), subject))
+    return lint(subject, None, ran)

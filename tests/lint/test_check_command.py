@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import pytest
 
 from command_line import Shell
 from hookwright.cli import main
-from hookwright.lint import RULES
+from hookwright.lint import RULES, Finding, Subject
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, python, script, settings
+from hookwright.lint.checks import CHECKS
 from hookwright.lint.model import Sample
 from lint.projects import line_of, write
 
@@ -65,7 +68,7 @@ def test_a_finding_tells_place_rule_what_why_and_what_to_write(shell: Shell) -> 
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == f"{name}:{line}:3 error HK401 exit-1-guard"
     assert "the call proceeds" in done.stdout
-    assert re.search(r"why: .*\n(?:.*\n)*.*write: Exit 2 with the reason on stderr", done.stdout)
+    assert re.search(r"why: .*\n(?:.*\n)*.*fix: Exit 2 with the reason on stderr", done.stdout)
 
 
 def test_a_clean_project_exits_0_as_a_program_of_its_own(tmp_path: Path) -> None:
@@ -338,7 +341,8 @@ def test_a_run_needs_trust_and_leaves_the_project_alone(shell: Shell) -> None:
     body = bash('touch ran\nprintf "%s" "{\\"a\\": "\n echo "}"\n')
     write(script("odd.sh", body, event="Stop"), shell.project)
     held = shell("check", "--run", "--json")
-    assert "are not trusted and were not run" in held.stderr
+    assert "1 hook of " in held.stderr
+    assert "not trusted and not run" in held.stderr
     assert ids(held) == set()
     done = shell("check", "--run", "--trust", "--json")
     assert "run Stop" in done.stderr
@@ -346,6 +350,22 @@ def test_a_run_needs_trust_and_leaves_the_project_alone(shell: Shell) -> None:
     assert shell("trust", "--yes").returncode == 0
     assert ids(shell("check", "--run", "--json")) == {"HK501"}
     assert not (shell.project / "ran").exists()
+
+
+def test_a_run_starts_every_check_once(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: Counter[str] = Counter()
+
+    def counted(check: Callable[[Subject], Iterator[Finding]]) -> Callable[[Subject], Iterator[Finding]]:
+        def counting(subject: Subject) -> Iterator[Finding]:
+            started[check.__name__] += 1
+            return check(subject)
+
+        return counting
+
+    monkeypatch.setattr("hookwright.lint.report.CHECKS", tuple(counted(check) for check in CHECKS))
+    write(QUIET, shell.project)
+    assert "run Stop" in shell("check", "--run", "--trust").stderr
+    assert started == {check.__name__: 1 for check in CHECKS}
 
 
 # ── rules ───────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ import pytest
 
 from hookwright.lint.guards import answers, decision, exits, program_refusals
 from hookwright.lint.programs.blocks import points
-from hookwright.lint.programs.ir import Branch, Call, Eat, Hole, Object, Program, Say, Stream, TestKind, Text, text
+from hookwright.lint.programs.ir import Asks, Branch, Call, Eat, Hole, Object, Program, Say, Stream, Text, text
 from hookwright.lint.programs.ir import Test as Asked
 from hookwright.lint.programs.javascript.reader import read_javascript
 from hookwright.lint.programs.python.reader import read_python
@@ -186,34 +186,32 @@ READS = [
 
 @pytest.mark.parametrize(("language", "source"), READS)
 def test_a_field_of_the_event_is_followed_to_its_test(language: str, source: str) -> None:
-    asked = [test for test in asked_by(read(language, source)) if test.kind is TestKind.EQUALS]
+    asked = [test for test in asked_by(read(language, source)) if test.kind is Asks.EQUALS]
     assert [(test.origins, test.patterns) for test in asked] == [(COMMAND, ("x",))]
 
 
 @pytest.mark.parametrize(
     ("language", "source", "kind", "patterns"),
     [
-        ("sh", 'grep -q "a b" <<<"$c"', TestKind.REGEX, ("a b",)),
-        ("sh", 'echo "$c" | grep -qF "a b"', TestKind.CONTAINS, ("a b",)),
-        ("sh", 'echo "$c" | grep -q -e x', TestKind.REGEX, ("x",)),
-        ("sh", '[[ "$c" == *"a b"* ]]', TestKind.GLOB, ("*a b*",)),
-        ("sh", '[[ "$c" =~ ^a ]]', TestKind.REGEX, ("^a",)),
-        ("py", '"a b" in c', TestKind.CONTAINS, ("a b",)),
-        ("py", "c.startswith(('a', 'b'))", TestKind.PREFIX, ("a", "b")),
-        ("py", "re.search(r'a\\s', c)", TestKind.REGEX, ("a\\s",)),
-        ("py", "re.match('a', c)", TestKind.REGEX, ("^a",)),
-        ("py", "any(p in c for p in ['a b', 'c d'])", TestKind.CONTAINS, ("a b", "c d")),
-        ("py", "PATTERN.search(c)", TestKind.REGEX, ("q",)),
-        ("py", "c in {'a', 'b'}", TestKind.EQUALS, None),
-        ("js", "/a b/.test(c)", TestKind.REGEX, ("a b",)),
-        ("js", "c.includes('a b')", TestKind.CONTAINS, ("a b",)),
-        ("js", "['a', 'b'].some(p => c.startsWith(p))", TestKind.PREFIX, ("a", "b")),
-        ("js", "c.match(/x/)", TestKind.REGEX, ("x",)),
+        ("sh", 'grep -q "a b" <<<"$c"', Asks.REGEX, ("a b",)),
+        ("sh", 'echo "$c" | grep -qF "a b"', Asks.CONTAINS, ("a b",)),
+        ("sh", 'echo "$c" | grep -q -e x', Asks.REGEX, ("x",)),
+        ("sh", '[[ "$c" == *"a b"* ]]', Asks.GLOB, ("*a b*",)),
+        ("sh", '[[ "$c" =~ ^a ]]', Asks.REGEX, ("^a",)),
+        ("py", '"a b" in c', Asks.CONTAINS, ("a b",)),
+        ("py", "c.startswith(('a', 'b'))", Asks.PREFIX, ("a", "b")),
+        ("py", "re.search(r'a\\s', c)", Asks.REGEX, ("a\\s",)),
+        ("py", "re.match('a', c)", Asks.REGEX, ("^a",)),
+        ("py", "any(p in c for p in ['a b', 'c d'])", Asks.CONTAINS, ("a b", "c d")),
+        ("py", "PATTERN.search(c)", Asks.REGEX, ("q",)),
+        ("py", "c in {'a', 'b'}", Asks.EQUALS, None),
+        ("js", "/a b/.test(c)", Asks.REGEX, ("a b",)),
+        ("js", "c.includes('a b')", Asks.CONTAINS, ("a b",)),
+        ("js", "['a', 'b'].some(p => c.startsWith(p))", Asks.PREFIX, ("a", "b")),
+        ("js", "c.match(/x/)", Asks.REGEX, ("x",)),
     ],
 )
-def test_conditions_are_understood(
-    language: str, source: str, kind: TestKind, patterns: tuple[str, ...] | None
-) -> None:
+def test_conditions_are_understood(language: str, source: str, kind: Asks, patterns: tuple[str, ...] | None) -> None:
     whole = {
         "sh": f"c=$(jq -r .tool_input.command)\nif {source}; then :; fi\n",
         "py": f"import json, re, sys\nPATTERN = re.compile('q')\nc = json.load(sys.stdin)['tool_input']['command']\n"

@@ -229,10 +229,10 @@ def two(first: str, second: str) -> Sample:
     return Sample({SETTINGS: settings(hooks), **rewriter("a.py"), **rewriter("b.py")})
 
 
-def test_two_rewriters_of_the_same_calls_are_found_and_both_outcomes_told(tmp_path: Path) -> None:
+def test_two_rewriters_of_the_same_calls_are_found_with_both_outcomes(tmp_path: Path) -> None:
     what = found_in(two("Bash", "Bash|Edit"), tmp_path)["HK631"].what
     assert "Claude Code the one that finishes last wins" in what
-    assert "Hookwright the later one here (D1)" in what
+    assert "Hookwright the one declared last (D1)" in what
 
 
 def test_two_rewriters_of_different_calls_are_left_alone(tmp_path: Path) -> None:
@@ -248,17 +248,17 @@ def test_a_rewrite_that_drops_fields_is_found(tmp_path: Path) -> None:
     assert "`timeout`" in found["HK514"].what
 
 
-# ── where Hookwright decides otherwise, both are told ───────────────────────────
+# ── where Hookwright differs, the message describes both ────────────────────────
 
 
-def test_both_outcomes_are_told_where_they_differ(tmp_path: Path) -> None:
+def test_both_outcomes_are_described_where_they_differ(tmp_path: Path) -> None:
     flat = found_in(conf({"PreToolUse": [{"type": "command", "command": "x"}]}), tmp_path / "a")["HK103"].what
-    assert "Claude Code leaves out the whole file" in flat
-    assert "Hookwright only the entry (D2)" in flat
+    assert "Claude Code then ignores the whole file" in flat
+    assert "Hookwright ignores only the entry (D2)" in flat
     lifted = found_in(conf({"Stop": [{"command": "x"}]}), tmp_path / "c")["HK103"]
     assert lifted.severity is Severity.ERROR
-    assert "Claude Code drops it" in lifted.what
-    assert "Hookwright takes it" in lifted.what
+    assert "Claude Code silently drops it" in lifted.what
+    assert "Hookwright reads it" in lifted.what
     request = script("guard.sh", bash("echo 'Blocked.' >&2\nexit 2\n"), event="PermissionRequest")
     what = found_in(request, tmp_path / "b")["HK601"].what
     assert "Claude Code ignores exit 2" in what

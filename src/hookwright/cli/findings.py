@@ -1,4 +1,4 @@
-"""Findings as text for people, as JSON, as SARIF and as annotations of GitHub."""
+"""Findings as text, JSON, SARIF and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def shown(path: str, cwd: str) -> str:
-    """Write a path as its user would type it."""
+    """Return a path as the user would type it."""
     return os.path.relpath(path, cwd) if path.startswith(cwd.rstrip(os.sep) + os.sep) else path
 
 
 def text_lines(findings: Sequence[Finding], subject: Subject, cwd: str, style: Style) -> Iterator[str]:
-    """Tell each finding: where, which rule, what happens, why it matters, what to write."""
+    """Print each finding: place, rule, what happens, why it matters, how to fix it."""
     for found in findings:
         rule = RULES[found.rule]
         place = f"{shown(found.at.path, cwd)}:{found.at.line}:{found.at.column}"
         yield f"{style.bold(harmless(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
-        for label, words in (("", found.what), ("why", rule.why), ("write", found.write)):
+        for label, words in (("", found.what), ("why", rule.why), ("fix", found.write)):
             yield from _paragraph(label, harmless(words), style)
         yield ""
     yield _summary(findings, subject, style)
@@ -53,17 +53,17 @@ def _summary(findings: Sequence[Finding], subject: Subject, style: Style) -> str
     hooks, files = len(subject.hooks), len(subject.documents)
     looked = f"{hooks} hook{'s' if hooks != 1 else ''} in {files} file{'s' if files != 1 else ''}"
     if not files:
-        return "Nothing to check: no settings, plugin, skill or agent with hooks was found."
+        return "Nothing to check: no settings file, plugin, skill or agent with hooks found."
     if not findings:
         return style.good(f"No findings: {looked}.")
     counts = [(severity, sum(found.severity is severity for found in findings)) for severity in Severity]
     words = [f"{count} {severity.value}{'s' if count != 1 else ''}" for severity, count in counts if count]
     fixable = sum(bool(found.fix) for found in findings)
-    return ", ".join(words) + (f"; {fixable} can be mended with --fix" if fixable else "") + "."
+    return ", ".join(words) + (f"; {fixable} fixable with --fix" if fixable else "") + "."
 
 
 def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
-    """Write findings as plain values."""
+    """Return findings as plain values."""
     return [
         {
             "id": found.rule,
@@ -83,12 +83,12 @@ def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
 
 
 def as_json(findings: Sequence[Finding], cwd: str) -> str:
-    """Write findings as one JSON array."""
+    """Return findings as one JSON array."""
     return json.dumps(records(findings, cwd), indent=2, ensure_ascii=False)
 
 
 def as_sarif(findings: Sequence[Finding], cwd: str) -> str:
-    """Write findings as SARIF 2.1.0, as code scanning reads it."""
+    """Return findings as SARIF 2.1.0, for code scanning."""
     used = sorted({found.rule for found in findings})
     driver = {
         "name": "hookwright",
@@ -119,17 +119,17 @@ def _sarif_result(found: Finding, index: int, cwd: str) -> dict[str, Json]:
         "ruleId": found.rule,
         "ruleIndex": index,
         "level": _LEVELS[found.severity],
-        "message": {"text": f"{found.what} Write: {found.write}"},
+        "message": {"text": f"{found.what} Fix: {found.write}"},
         "locations": [{"physicalLocation": place}],
     }
 
 
 def github_lines(findings: Sequence[Finding], cwd: str) -> Iterator[str]:
-    """Write findings as workflow commands, which GitHub shows beside the lines."""
+    """Return findings as workflow commands, which GitHub shows next to the lines."""
     for found in findings:
         title = _property(RULES[found.rule].title)
         place = f"file={_property(shown(found.at.path, cwd))},line={found.at.line},col={found.at.column}"
-        yield f"::{_GITHUB[found.severity]} {place},title={title}::{_data(f'{found.what} Write: {found.write}')}"
+        yield f"::{_GITHUB[found.severity]} {place},title={title}::{_data(f'{found.what} Fix: {found.write}')}"
 
 
 def _data(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -251,17 +250,16 @@ def _hooks(document: Document, options: CheckOptions) -> Iterator[CheckedHook]:
 
 def raw_handlers(document: Document) -> Iterable[tuple[Path, Path, dict[str, Json]]]:
     """List the handlers as they are written: (path of the group, path of the handler, entry)."""
-    hooks: Any = document.value
-    for step in document.at:
-        hooks = hooks.get(step) if isinstance(hooks, dict) else None
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+    for event, groups in document.events.items():
         for index, group in enumerate(groups if isinstance(groups, list) else []):
-            at = (*document.at, event, index)
-            if not isinstance(group, dict):
-                continue
-            handlers = group.get("hooks")
-            if "hooks" not in group:
-                yield at, at, group
-            for number, entry in enumerate(handlers if isinstance(handlers, list) else []):
-                if isinstance(entry, dict):
-                    yield at, (*at, "hooks", number), entry
+            if isinstance(group, dict):
+                yield from _entries((*document.at, event, index), group)
+
+
+def _entries(at: Path, group: dict[str, Json]) -> Iterator[tuple[Path, Path, dict[str, Json]]]:
+    if "hooks" not in group:
+        yield at, at, group
+    handlers = group.get("hooks")
+    for number, entry in enumerate(handlers if isinstance(handlers, list) else []):
+        if isinstance(entry, dict):
+            yield at, (*at, "hooks", number), entry

@@ -10,6 +10,10 @@ import msgspec
 
 from hookwright.lint.programs.blocks import Point, points
 from hookwright.lint.programs.ir import (
+    Arm,
+    Asks,
+    Block,
+    Branch,
     Call,
     How,
     Inner,
@@ -20,7 +24,6 @@ from hookwright.lint.programs.ir import (
     Stmt,
     Stream,
     Test,
-    TestKind,
     Text,
     Value,
 )
@@ -42,7 +45,7 @@ _DANGER = re.compile(
     r"|id_rsa|credential|password|\bdd\b.*of=|kubectl\W+delete|terraform\W+destroy",
     re.IGNORECASE,
 )
-_ASKS = frozenset({TestKind.CONTAINS, TestKind.REGEX, TestKind.GLOB, TestKind.PREFIX, TestKind.EQUALS, TestKind.SUFFIX})
+_SEARCHES = frozenset({Asks.CONTAINS, Asks.REGEX, Asks.GLOB, Asks.PREFIX, Asks.EQUALS, Asks.SUFFIX})
 
 
 class PrintedAnswer(msgspec.Struct, frozen=True, eq=False):
@@ -193,7 +196,8 @@ def dangerous_test(point: Point) -> Test | None:
         if condition.arm is None:
             continue
         for atom, against in condition.arm.test.atoms():
-            if not against and atom.kind in _ASKS and about_content(atom) and any(map(_DANGER.search, atom.patterns)):
+            searched = not against and atom.kind in _SEARCHES and about_content(atom)
+            if searched and any(map(_DANGER.search, atom.patterns)):
                 return atom
     return None
 
@@ -206,6 +210,24 @@ def about_content(test: Test) -> bool:
 def answered(point: Point) -> bool:
     """Tell whether a decision was printed before; JSON counts at every status."""
     return any(looks_like_object(said.text) for said in point.said if said.stream is Stream.OUT)
+
+
+def arms(program: Program) -> Iterator[tuple[Point, Arm]]:
+    """List the arms of all branches of a program."""
+    for point in all_points(program):
+        if isinstance(point.stmt, Branch):
+            yield from ((point, arm) for arm in point.stmt.arms)
+
+
+def questions(program: Program) -> Iterator[tuple[Test, bool]]:
+    """List the single tests of all branches, each with whether it must fail."""
+    for _, arm in arms(program):
+        yield from arm.test.atoms()
+
+
+def lets_through(block: Block) -> bool:
+    """Return whether a block ends the program without an error."""
+    return any(isinstance(stmt, Leave) and stmt.code in (0, None) for stmt in block)
 
 
 def calls_of(program: Program) -> Iterator[tuple[Point, Call]]:

@@ -14,6 +14,7 @@ from hookwright.config.files import read_bytes
 from hookwright.config.scripts import Reach
 from hookwright.lint.programs.blocks import Point, points
 from hookwright.lint.programs.ir import (
+    Asks,
     Branch,
     Call,
     Language,
@@ -21,7 +22,6 @@ from hookwright.lint.programs.ir import (
     Place,
     Program,
     Stmt,
-    TestKind,
     Text,
     TooLong,
     text,
@@ -147,7 +147,7 @@ def _tested_paths(found: Sequence[Point]) -> frozenset[str]:
     for point in found:
         if isinstance(point.stmt, Branch):
             for arm in point.stmt.arms:
-                paths.update(p for atom, _ in arm.test.atoms() if atom.kind is TestKind.EXISTS for p in atom.patterns)
+                paths.update(p for atom, _ in arm.test.atoms() if atom.kind is Asks.EXISTS for p in atom.patterns)
     return frozenset(paths)
 
 

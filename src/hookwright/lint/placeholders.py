@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hookwright.lint.programs.shell.reader import parse
+from hookwright.lint.programs.shell.reader import parse_shell
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,7 +29,7 @@ class Misquoted(msgspec.Struct, frozen=True):
 
 def misquoted(command: str) -> Misquoted:
     """Find placeholders outside of quotes, and paths to run inside of single quotes."""
-    root = parse(command)
+    root = parse_shell(command)
     unquoted = [text for text, _, _ in _bare(root)]
     single = [_text(node) for node in _walk(root) if node.type == "raw_string" and _is_run(node)]
     return Misquoted(tuple(unquoted), tuple(single))
@@ -38,7 +38,7 @@ def misquoted(command: str) -> Misquoted:
 def quoted(command: str) -> str:
     """Put double quotes around every word that has a bare placeholder."""
     data = command.encode("utf-8", "surrogatepass")
-    for text, start, end in sorted(_bare(parse(command)), key=lambda item: item[1], reverse=True):
+    for text, start, end in sorted(_bare(parse_shell(command)), key=lambda item: item[1], reverse=True):
         data = data[:start] + b'"' + data[start:end] + b'"' + data[end:]
         del text
     return data.decode("utf-8", "surrogatepass")

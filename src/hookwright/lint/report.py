@@ -1,4 +1,4 @@
-"""From a subject to its findings: all checks, without doubles, without what is suppressed or not asked for."""
+"""From a subject to its findings: every check once, no repeats, nothing suppressed or deselected."""
 
 from __future__ import annotations
 
@@ -14,32 +14,45 @@ from hookwright.protocol.diagnostics import Severity
 
 
 class RuleSelection(msgspec.Struct, frozen=True):
-    """Which rules are wanted: prefixes such as `HK4`, and how serious a finding must be."""
+    """The wanted rules: prefixes such as `HK4`, and the lowest severity."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     least: Severity = Severity.INFO
 
     def wants(self, found: Finding) -> bool:
-        """Tell whether a finding is asked for; the longer of two prefixes decides."""
-        chosen = max((len(prefix) for prefix in self.select if found.rule.startswith(prefix)), default=-1)
-        left_out = max((len(prefix) for prefix in self.ignore if found.rule.startswith(prefix)), default=-1)
-        if self.select and chosen < 0:
+        """Return whether a finding is wanted; the longer of two matching prefixes decides."""
+        selected = max((len(prefix) for prefix in self.select if found.rule.startswith(prefix)), default=-1)
+        ignored = max((len(prefix) for prefix in self.ignore if found.rule.startswith(prefix)), default=-1)
+        if self.select and selected < 0:
             return False
-        return chosen > left_out if left_out >= 0 else RANK[found.severity] >= RANK[self.least]
+        return selected > ignored if ignored >= 0 else RANK[found.severity] >= RANK[self.least]
 
 
-def lint(subject: Subject, selection: RuleSelection | None = None, more: Iterable[Finding] = ()) -> list[Finding]:
-    """Run all checks; `more` are findings of a run."""
-    found = [item for check in CHECKS for item in check(subject)]
-    kept = suppressed(_once([*found, *more]), subject)
+def lint(subject: Subject, selection: RuleSelection | None = None, ran: Sequence[Finding] = ()) -> list[Finding]:
+    """Run all checks once; `ran` are findings of a run, dropped where a check already found the same."""
+    static = [item for check in CHECKS for item in check(subject)]
+    kept = suppressed(_once([*static, *_new(ran, static, subject)]), subject)
     wanted = selection if selection is not None else RuleSelection()
     chosen = [item for item in kept if wanted.wants(item)]
     return sorted(chosen, key=lambda item: (item.at.path, item.at.line, item.at.column, item.rule))
 
 
+def _new(ran: Iterable[Finding], static: Sequence[Finding], subject: Subject) -> list[Finding]:
+    """Return what a run found and no check did: a rule found in any file of a hook is not reported for it again."""
+    known = {(item.rule, item.at.path) for item in static}
+    return [item for item in ran if not any((item.rule, path) in known for path in _files(item, subject))]
+
+
+def _files(found: Finding, subject: Subject) -> set[str]:
+    """Return the files of the hook a finding is about: its document and its scripts."""
+    hooks = [hook for hook in subject.hooks if hook.document.path == found.at.path]
+    here = [hook for hook in hooks if found.at.pointer.startswith(hook.place().pointer)]
+    return {found.at.path, *(script.path for hook in here for script in hook.launch.scripts)}
+
+
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep one finding of a rule at a place, the most serious one; a script may serve several hooks."""
+    """Keep one finding per rule and place, the most serious; a script may serve several hooks."""
     kept: dict[tuple[object, ...], Finding] = {}
     for item in findings:
         key = (item.rule, item.at.path, item.at.line, item.at.column)

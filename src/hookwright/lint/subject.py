@@ -68,6 +68,14 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return tree.value if tree is not None and isinstance(tree.value, dict) else {}
 
     @property
+    def events(self) -> dict[str, Json]:
+        """The hooks object, groups by event; empty when there is none."""
+        found: Json = self.value
+        for step in self.at:
+            found = found.get(step) if isinstance(found, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    @property
     def scope(self) -> Scope:
         """Tell whose file it is."""
         return self.origin.scope

@@ -9,7 +9,7 @@ Claude Code never reads:
 
     {"ignore": [{"id": "HK213", "path": ".claude/settings.json", "pointer": "hooks.PreToolUse[0]", "reason": "…"}]}
 
-`pointer` is optional and covers everything below it. A suppression without a reason does not count.
+`pointer` is optional and covers everything below it. A suppression without a reason has no effect.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _FILES = (os.path.join(".claude", "hookwright.json"), os.path.join(".claude-plug
 
 
 class Suppression(msgspec.Struct, frozen=True):
-    """One rule that is not wanted at one place, and why."""
+    """One rule to ignore at one place, and why."""
 
     rule: str
     at: Position
     reason: str
-    #: The lines that a comment covers; a JSON entry covers paths and pointers.
+    #: The lines a comment covers; a JSON entry covers paths and pointers.
     lines: tuple[int, ...] = ()
     root: str = ""
     path: str = ""
     pointer: str = ""
 
     def covers(self, found: Finding) -> bool:
-        """Tell whether a finding is meant."""
+        """Return whether a finding is suppressed."""
         if found.rule != self.rule or not self.reason:
             return False
         if self.lines:
@@ -58,15 +58,15 @@ def _below(pointer: str, prefix: str) -> bool:
 
 
 def suppressed(findings: Sequence[Finding], subject: Subject) -> list[Finding]:
-    """Leave out what is suppressed; add what is wrong with the suppressions themselves."""
+    """HK001 and HK002: drop suppressed findings; add findings about the suppressions themselves."""
     found = [*_comments(subject), *_entries(subject)]
     kept = [item for item in findings if not any(entry.covers(item) for entry in found)]
     for entry in found:
         if not entry.reason:
-            what = f"{entry.rule} is to be ignored here, and nobody says why. It is reported all the same."
-            kept.append(finding("HK001", entry.at, what, f"… ignore {entry.rule} -- the reason"))
+            what = f"{entry.rule} is ignored here without a reason. It is reported anyway."
+            kept.append(finding("HK001", entry.at, what, f"Add the reason: … ignore {entry.rule} -- the reason"))
         elif not any(entry.covers(item) for item in findings):
-            kept.append(finding("HK002", entry.at, f"{entry.rule} is not found here.", "No suppression."))
+            kept.append(finding("HK002", entry.at, f"{entry.rule} is not found here.", "Remove the suppression."))
     return kept
 
 

@@ -90,11 +90,10 @@ def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> li
         return []
     import asyncio  # like the engine, needed for a run alone
 
-    from hookwright.lint.running import run_hooks, without_doubles
+    from hookwright.lint.running import run_hooks
 
     trusted = (lambda _: True) if args.trust else is_trusted(subject.projects, around)
-    found = asyncio.run(run_hooks(subject, trusted, lambda line: say([harmless(line)], sys.stderr)))
-    return without_doubles(found, lint(subject), subject)
+    return asyncio.run(run_hooks(subject, trusted, lambda line: say([harmless(line)], sys.stderr)))
 
 
 def _mend(

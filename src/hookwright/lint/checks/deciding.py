@@ -1,4 +1,4 @@
-"""HK401 to HK412: does the script decide what it thinks it decides?"""
+"""HK401 to HK408: does the script decide what its author intended? Reasons and approvals are in `reasons`."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from hookwright.lint.programs.shell.greps import unguarded_greps
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.protocol.diagnostics import Severity
 
-#: Programs whose ordinary failure is 2.
+#: Programs that exit 2 when they find a problem.
 _FAIL_WITH_2 = frozenset(
     ["make", "eslint", "mypy", "ruff", "pytest", "flake8", "shellcheck", "diff", "stylelint", "tsc"]
 )
 
 
 def check_deciding(subject: Subject) -> Iterator[Finding]:
-    """Look at how each program of each hook ends."""
+    """Check how each program of each hook ends."""
     for hook in subject.commands:
         for program in hook.launch.deciding:
             yield from _wrong_status(hook, program)
@@ -69,17 +69,16 @@ def _wrong_status(hook: CheckedHook, program: Program) -> Iterator[Finding]:
             continue
         if leave.how is How.TEXT:
             if leave.text is not None and refuses(leave.text.known):
-                what = f"A text makes the program exit 1, not 2, and 1 is a non-blocking error: {_proceeds(hook)}."
-                yield finding(
-                    "HK402", hook.position(program, leave.place), what, "The text on stderr, then sys.exit(2)."
-                )
+                what = f"A message makes the program exit 1, not 2, and 1 is a non-blocking error: {_proceeds(hook)}."
+                write = "Print the message on stderr, then call sys.exit(2)."
+                yield finding("HK402", hook.position(program, leave.place), what, write)
             continue
         words = means_no(point) if point.under else None
         if words is None and (others or dangerous_test(point) is None):
             continue
         said = f' after "{_short(words)}"' if words else ""
-        what = f"Exit {leave.code}{said}: every status but 2 is a non-blocking error, so {_proceeds(hook)}."
-        how = "Exit 2 with the reason on stderr, or a `deny` decision as JSON."
+        what = f"Exit {leave.code}{said}: every status except 2 is a non-blocking error, so {_proceeds(hook)}."
+        how = "Exit 2 with the reason on stderr, or print a `deny` decision as JSON."
         yield finding("HK401", hook.position(program, leave.place), what, how)
 
 
@@ -90,8 +89,8 @@ def _proceeds(hook: CheckedHook) -> str:
         case "UserPromptSubmit" | "UserPromptExpansion":
             return "the prompt goes to the model"
         case "Stop" | "SubagentStop":
-            return "the agent stops all the same"
-    return f"{hook.event} goes on"
+            return "the agent stops anyway"
+    return f"{hook.event} proceeds"
 
 
 def _short(words: str) -> str:
@@ -100,7 +99,7 @@ def _short(words: str) -> str:
 
 
 def _swallowed(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK403: an exit 2 that ends only an inner shell or a child."""
+    """HK403: an exit 2 that the hook does not pass on."""
     for point in all_points(program):
         stmt = point.stmt
         if not isinstance(stmt, Leave) or stmt.code != 2 or not point.within or propagates(program, point):
@@ -111,14 +110,15 @@ def _swallowed(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         if outer.checked and not _masked(point.within[-1]):
             continue
         what = (
-            f"This exit 2 ends only {outer.inner.value}; the program goes on and its last status counts. The 2 is lost."
+            f"This exit 2 ends only {outer.inner.value}; the program continues, and its last status is the hook's. "
+            "The 2 is lost."
         )
-        write = "The exit outside of it: save the status (`|| exit 2`), or read from a here-string in place of a pipe."
+        write = "Move the exit outside: pass the status on (`|| exit 2`), or read from a here-string instead of a pipe."
         yield finding("HK403", hook.position(program, stmt.place), what, write)
 
 
 def _masked(outer: Point) -> bool:
-    """Tell whether a status that is looked at is thrown away: `check || true`."""
+    """Return whether a checked status is thrown away: `check || true`."""
     following = outer.after[0] if outer.after else None
     if not isinstance(following, Branch):
         return False
@@ -130,7 +130,7 @@ def _leaves(block: Block) -> bool:
 
 
 def _lost_scripts(hook: CheckedHook) -> Iterator[Finding]:
-    """HK403: a guard script whose status the command line throws away."""
+    """Find guard scripts whose status the command line throws away."""
     inline = hook.launch.inline
     if hook.rules.exit_2 not in REFUSING or inline is None or inline.mentions("$?"):
         return
@@ -143,18 +143,16 @@ def _lost_scripts(hook: CheckedHook) -> Iterator[Finding]:
             continue
         if script.call.checked and not _masked(point):
             continue
-        how = "`|| …`" if script.call.checked else "what comes after it"
+        how = "`|| …`" if script.call.checked else "what follows it"
         what = (
-            f"{script.word.rsplit('/', 1)[-1]} refuses with exit 2, and {how} in the command gives the hook "
-            "another status. The 2 is lost."
+            f"{script.word.rsplit('/', 1)[-1]} refuses with exit 2, but {how} in the command gives the hook another "
+            "status. The 2 is lost."
         )
-        yield finding(
-            "HK403", hook.place("command"), what, "The script alone, as the last thing that the command runs."
-        )
+        yield finding("HK403", hook.place("command"), what, "Run the script last in the command, on its own.")
 
 
 def _caught(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK404: handlers of exceptions that let everything through."""
+    """HK404: exception handlers that let everything through."""
     if program.language is not Language.PYTHON or hook.rules.exit_2 not in REFUSING:
         return
     for point in all_points(program):
@@ -169,17 +167,14 @@ def _caught(hook: CheckedHook, program: Program) -> Iterator[Finding]:
             if refusing and all_of_it and silent and not any(isinstance(s, Call) for s in catch.body):
                 name = ", ".join(catch.names) or "a bare `except:`"
                 what = (
-                    f"sys.exit raises SystemExit, and {name} catches it too: the exit 2 of this `try` becomes exit 0."
+                    f"sys.exit raises SystemExit, and {name} catches that as well: the exit 2 of this `try` becomes "
+                    "exit 0."
                 )
-                yield finding(
-                    "HK404",
-                    hook.position(program, catch.place),
-                    what,
-                    "`except Exception:`, or the exit outside of `try`.",
-                )
+                write = "Write `except Exception:`, or move the exit out of the `try`."
+                yield finding("HK404", hook.position(program, catch.place), what, write)
             elif "Exception" in catch.names and _is_zero(catch.body) and program_refusals(program):
-                what = "Any bug in this guard ends here, with exit 0: the event goes on as if it had been checked."
-                write = 'Exit 2 with a message, or no handler and `"onFailure": "block"`.'
+                what = "Any bug in this guard ends here, with exit 0: the event proceeds as if it had been checked."
+                write = 'Exit 2 with a message, or remove the handler and set `"onFailure": "block"`.'
                 yield finding("HK404", hook.position(program, catch.place), what, write, severity=Severity.INFO)
 
 
@@ -192,7 +187,7 @@ def _is_zero(block: Block) -> bool:
 
 
 def _stdin(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK405 and HK406: an event that never arrives, or arrives once."""
+    """HK405 and HK406: an event that never arrives, or is read twice."""
     if program.language is not Language.SHELL:
         return
     for point in all_points(program):
@@ -202,28 +197,26 @@ def _stdin(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         at = hook.position(program, stmt.place)
         if stmt.by.endswith("<<"):
             what = (
-                f"The here-document is the stdin of {stmt.by.removesuffix(' <<')}: the program reads itself, "
-                "and the event never arrives."
+                f"The here-document is the stdin of {stmt.by.removesuffix(' <<')}: the program reads itself, and the "
+                "event never arrives."
             )
-            yield finding(
-                "HK405", at, what, "The event in a variable before (`IN=$(cat)`), or the program in a file of its own."
-            )
+            write = "Save the event in a variable first (`IN=$(cat)`), or move the program to its own file."
+            yield finding("HK405", at, what, write)
             continue
         earlier = next(
             (item for item in flat(point.before) if isinstance(item, Eat) and not item.by.endswith("<<")), None
         )
         if earlier is not None:
             what = (
-                f"stdin was read to its end by `{earlier.by}` in line {earlier.place.line}; `{stmt.by}` gets "
-                "nothing here."
+                f"`{earlier.by}` in line {earlier.place.line} already read stdin to its end; `{stmt.by}` reads nothing "
+                "here."
             )
-            yield finding(
-                "HK406", at, what, 'One read, `IN=$(cat)`, and then `jq … <<<"$IN"` or `printf "%s" "$IN" | jq …`.'
-            )
+            write = 'Read once, `IN=$(cat)`, and then use `jq … <<<"$IN"` or `printf "%s" "$IN" | jq …`.'
+            yield finding("HK406", at, what, write)
 
 
 def _accidental(hook: CheckedHook) -> Iterator[Finding]:
-    """HK407: a last command whose ordinary failure is 2."""
+    """HK407: a last command that exits 2 on ordinary failure."""
     if hook.rules.exit_2 not in REFUSING:
         return
     for program in hook.launch.deciding:
@@ -235,21 +228,17 @@ def _accidental(hook: CheckedHook) -> Iterator[Finding]:
         name = _tool(call)
         final = not last.within and not call.checked and not any(map(decides_status, last.after))
         if name in _FAIL_WITH_2 and final:
-            loop = ", and on a stop event again and again" if "Stop" in hook.event else ""
+            loop = " again and again" if "Stop" in hook.event else ""
             what = (
-                f"The status of `{name}` is the hook's own, and its ordinary failure is 2: {hook.event} is "
+                f"The hook exits with the status of `{name}`, which is 2 on ordinary failure: {hook.event} is "
                 f"blocked{loop}, with the tool's stderr as the reason."
             )
-            yield finding(
-                "HK407",
-                hook.position(program, call.place),
-                what,
-                f"`{name} … || exit 1`, or a clear message and `exit 2` where a block is meant.",
-            )
+            write = f"Write `{name} … || exit 1`, or a clear message and `exit 2` if you mean to block."
+            yield finding("HK407", hook.position(program, call.place), what, write)
 
 
 def _tool(call: Call) -> str:
-    """Name the tool behind `npx`, `uv run`, `python -m`."""
+    """Return the tool that `npx`, `uv run` or `python -m` starts."""
     words = [word.known for word in call.words]
     if call.name in ("npx", "bunx", "uvx") and len(words) > 1:
         return next((word for word in words[1:] if not word.startswith("-")), "")
@@ -259,9 +248,9 @@ def _tool(call: Call) -> str:
 
 
 def _errexit(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK408: `set -e` and a grep that finds nothing."""
+    """HK408: `set -e` and a grep without a match."""
     if program.language is not Language.SHELL or not program.errexit:
         return
     for place, name in unguarded_greps(program):
-        what = f"With `set -e`, `{name}` that finds nothing exits 1 and ends the hook here, before anything is checked."
-        yield finding("HK408", hook.position(program, place), what, "`|| true` after it, inside of the parentheses.")
+        what = f"With `set -e`, `{name}` without a match exits 1 and ends the hook here, before anything is checked."
+        yield finding("HK408", hook.position(program, place), what, "Add `|| true` after it, inside the parentheses.")

@@ -1,4 +1,4 @@
-"""HK6xx: the right event, in the foreground, once, and without getting in each other's way."""
+"""HK6xx: the right event, in the foreground, without endless loops."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from hookwright.lint.guards import (
     GuardRefusal,
     all_points,
     answers,
+    arms,
     calls_of,
     decision,
     exits,
+    lets_through,
     program_refusals,
+    questions,
     refusals,
 )
 from hookwright.lint.model import Finding
-from hookwright.lint.programs.ir import Branch, Call, Hole, Leave, Program, Say, Stream
-from hookwright.lint.programs.ir import TestKind as TestKind
+from hookwright.lint.programs.ir import Asks, Call, Hole, Leave, Program, Say, Stream
 from hookwright.lint.programs.template import looks_like_object
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.protocol.diagnostics import Severity
@@ -55,12 +57,12 @@ _NO_HOOKS = re.compile(r"--bare|--safe-mode|disableAllHooks|--no-hooks|--setting
 
 
 def check_events(subject: Subject) -> Iterator[Finding]:
-    """Look at each hook on its event, and at hooks that run together."""
+    """Check each hook on its event."""
     for hook in subject.hooks:
         yield from _kind(hook)
         yield from _background(hook)
     for hook in subject.commands:
-        yield from _cannot_block(hook, subject)
+        yield from _cannot_decide(hook, subject)
         yield from _dropped(hook)
         yield from _failures(hook, subject)
         yield from _stop(hook)
@@ -70,8 +72,20 @@ def check_events(subject: Subject) -> Iterator[Finding]:
 # ── events ──────────────────────────────────────────────────────────────────
 
 
+def _cannot_decide(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
+    """HK601: decisions on events that have none to make."""
+    yield from _cannot_block(hook, subject)
+    if hook.event == "PermissionRequest" or (hook.rules.fire_and_forget and not hook.rules.output):
+        return
+    for program in hook.launch.deciding if "permission_decision" not in hook.rules.output else ():
+        for answer in answers(program):
+            if answer.specific is not None and "permissionDecision" in answer.specific.items:
+                what = f"{hook.event} has no permission to decide: `permissionDecision` is ignored."
+                write = "Decide on PreToolUse, before the call runs."
+                yield finding("HK601", hook.position(program, answer.point.stmt.place), what, write)
+
+
 def _cannot_block(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
-    """HK601: refusals on events that cannot refuse."""
     claude_ignores = hook.rules.exit_2 is Exit2.NOTHING or hook.event == "PermissionRequest"
     if not claude_ignores:
         return
@@ -86,10 +100,8 @@ def _cannot_block(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
         for answer in answers(program):
             if decision(answer) == "block" and "block" not in hook.rules.decisions:
                 what = f"{hook.event} cannot be blocked: `decision: block` is ignored."
-                instead = _INSTEAD.get(hook.event, "an event that can be blocked")
-                yield finding(
-                    "HK601", hook.position(program, answer.point.stmt.place), what, f"The same test on {instead}."
-                )
+                at = hook.position(program, answer.point.stmt.place)
+                yield finding("HK601", at, what, _move(hook))
 
 
 def _useless_exit(hook: CheckedHook) -> tuple[str, str]:
@@ -99,15 +111,18 @@ def _useless_exit(hook: CheckedHook) -> tuple[str, str]:
         )
         return (
             what,
-            '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": '
-            '"deny", "message": "…"}}}',
+            'Print {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": '
+            '"deny", "message": "…"}}}.',
         )
-    what = f"{hook.event} cannot be blocked: exit 2 changes nothing but the error notice."
-    return what, f"The same test on {_INSTEAD.get(hook.event, 'an event that can be blocked')}."
+    return f"{hook.event} cannot be blocked: exit 2 only shows an error notice.", _move(hook)
+
+
+def _move(hook: CheckedHook) -> str:
+    return f"Move the test to {_INSTEAD.get(hook.event, 'an event that can be blocked')}."
 
 
 def _dropped(hook: CheckedHook) -> Iterator[Finding]:
-    """HK602: plain text that nobody reads."""
+    """HK602: plain text that is never read."""
     if hook.rules.plain is not Plain.DROPPED or not hook.rules.output.keys() & {"additional_context"}:
         return
     for program in hook.launch.deciding:
@@ -118,10 +133,10 @@ def _dropped(hook: CheckedHook) -> Iterator[Finding]:
                 continue
             meant = bool(_ADVICE.search(stmt.text.known))
             what = (
-                f"Plain stdout of {hook.event} goes to the debug log; the model never reads it. Only "
-                "SessionStart, UserPromptSubmit, UserPromptExpansion and PostModelSwitch take plain text."
+                f"Plain stdout of {hook.event} goes to the debug log; the model never reads it. Only SessionStart, "
+                "UserPromptSubmit, UserPromptExpansion and PostModelSwitch pass plain text on."
             )
-            where = f'{{"hookSpecificOutput": {{"hookEventName": "{hook.event}", "additionalContext": "…"}}}}'
+            where = f'Print {{"hookSpecificOutput": {{"hookEventName": "{hook.event}", "additionalContext": "…"}}}}.'
             severity = None if meant else Severity.INFO
             yield finding("HK602", hook.position(program, stmt.place), what, where, severity=severity)
 
@@ -136,33 +151,29 @@ def _then_two(after: tuple[object, ...]) -> bool:
 
 
 def _kind(hook: CheckedHook) -> Iterator[Finding]:
-    """HK603: types of handlers that the event does not run."""
+    """HK603: handler types the event does not run."""
     kind = hook.handler.kind
     if kind in (Kind.PROMPT, Kind.AGENT) and kind not in hook.rules.model_kinds:
         what = f"{hook.event} does not run `{kind.value}` handlers: a non-blocking error each time."
-        yield finding("HK603", hook.place("type"), what, "A command handler.")
+        yield finding("HK603", hook.place("type"), what, "Use a command handler.")
     elif kind in hook.rules.skipped_kinds:
-        what = f"{hook.event} skips `{kind.value}` handlers without a word."
-        yield finding("HK603", hook.place("type"), what, "A command handler.")
+        what = f"{hook.event} silently skips `{kind.value}` handlers."
+        yield finding("HK603", hook.place("type"), what, "Use a command handler.")
 
 
 def _failures(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
-    """HK604: looking for failures where only successes come."""
+    """HK604: a search for failures on an event that only follows success."""
     if hook.event != "PostToolUse" or any(other.event == "PostToolUseFailure" for other in subject.hooks):
         return
     for program in hook.programs:
         for read in program.fields:
             if read.path[:1] == ("tool_response",) and read.path[-1] in _FAILED:
                 what = (
-                    f"PostToolUse fires for calls that succeeded only; `{'.'.join(read.path)}` of a failed "
-                    "call never comes here."
+                    f"PostToolUse only fires for calls that succeeded; `{'.'.join(read.path)}` of a failed call never "
+                    "arrives here."
                 )
-                yield finding(
-                    "HK604",
-                    hook.position(program, read.place),
-                    what,
-                    "The same hook on PostToolUseFailure, which has `error`.",
-                )
+                write = "Declare the hook on PostToolUseFailure as well; its field is `error`."
+                yield finding("HK604", hook.position(program, read.place), what, write)
                 return
 
 
@@ -170,27 +181,29 @@ def _failures(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
 
 
 def _background(hook: CheckedHook) -> Iterator[Finding]:
-    """HK611 to HK613: answers that come too late."""
+    """HK611, HK612 and HK613: answers that arrive too late."""
     handler = hook.handler
     if not isinstance(handler, CommandHandler):
         for key in ("async", "asyncRewake"):
             if hook.entry.get(key):
-                what = f"`{key}` counts on command handlers only; this `{handler.kind.value}` handler is waited for."
-                yield finding("HK613", hook.place(key), what, "A command handler, or no such key.")
+                kind = handler.kind.value
+                what = f"`{key}` only applies to command handlers; the agent waits for this `{kind}` handler."
+                yield finding("HK613", hook.place(key), what, f"Use a command handler, or remove `{key}`.")
         return
     if not handler.is_async or handler.async_rewake:
         return
     if hook.rules.exit_2 in REFUSING and refusals(hook):
-        what = "Nobody waits for an async hook: its exit 2 and its decisions are ignored, so this guard never blocks."
-        yield finding("HK611", hook.place("async"), what, "The guard without `async`.")
+        what = (
+            "The agent does not wait for an async hook and ignores its exit 2 and decisions: this guard never blocks."
+        )
+        yield finding("HK611", hook.place("async"), what, "Remove `async` from the guard.")
     elif hook.rules.plain is Plain.CONTEXT and _speaks(hook):
         what = (
-            f"{hook.event} does not wait for an async hook: plain text is lost, and `additionalContext` comes "
-            "a turn too late."
+            f"{hook.event} does not wait for an async hook: plain text is lost, and `additionalContext` arrives a turn "
+            "too late."
         )
-        yield finding(
-            "HK612", hook.place("async"), what, "The context without `async`; slow work in a hook of its own."
-        )
+        write = "Remove `async` from the hook that adds context; move slow work to a second hook."
+        yield finding("HK612", hook.place("async"), what, write)
 
 
 def _speaks(hook: CheckedHook) -> bool:
@@ -202,7 +215,7 @@ def _speaks(hook: CheckedHook) -> bool:
 
 
 def _stop(hook: CheckedHook) -> Iterator[Finding]:
-    """HK621, HK622 and HK624: hooks at the end of a turn."""
+    """Check hooks at the end of a turn."""
     if hook.event not in ("Stop", "SubagentStop"):
         return
     yield from _suite(hook)
@@ -213,27 +226,29 @@ def _stop(hook: CheckedHook) -> Iterator[Finding]:
 
 
 def _suite(hook: CheckedHook) -> Iterator[Finding]:
+    """HK622: a bare test suite."""
     handler = hook.command
     text = handler.command.strip() if handler is not None and hook.launch.inline is not None else ""
     if hook.launch.scripts or not _SUITES.match(text) or re.search(r"exit|[;|]", text):
         return
     what = (
-        "A failing suite exits 1 or the like, which does not hold the agent; and one that exits 2 would hold it "
-        "again and again."
+        "A failing suite usually exits 1, which does not keep the agent working; one that exits 2 would keep it "
+        "working forever."
     )
-    write = "A script that maps the result: exit 2 with what failed, and `stop_hook_active` checked."
+    write = "Write a script that exits 2 with what failed, and checks `stop_hook_active` first."
     yield finding("HK622", hook.place("command"), what, write)
 
 
 def _loop(hook: CheckedHook, program: Program) -> Iterator[Finding]:
+    """HK621: a block without an end."""
     blocking = [refusal for refusal in program_refusals(program) if not _is_stop(refusal)]
     if not blocking or any(other.mentions("stop_hook_active") for other in hook.programs) or _keeps_state(program):
         return
     what = (
-        "This hook can block and never looks at `stop_hook_active`: while its condition stays, the agent "
-        "goes on and on (Claude Code overrides the ninth block in a row)."
+        "This hook can block and never checks `stop_hook_active`: as long as its condition holds, the agent keeps "
+        "working (Claude Code overrides the ninth block in a row)."
     )
-    write = '`[ "$(jq -r .stop_hook_active <<<"$IN")" = true ] && exit 0` before the test.'
+    write = 'Add `[ "$(jq -r .stop_hook_active <<<"$IN")" = true ] && exit 0` before the test.'
     yield finding("HK621", hook.position(program, blocking[0].point.stmt.place), what, write)
 
 
@@ -242,30 +257,26 @@ def _is_stop(refusal: GuardRefusal) -> bool:
 
 
 def _keeps_state(program: Program) -> bool:
-    """Tell whether a program counts or remembers by itself: it asks for a file and writes one."""
-    asks = any(
-        atom.kind is TestKind.EXISTS
-        for point in all_points(program)
-        if isinstance(point.stmt, Branch)
-        for arm in point.stmt.arms
-        for atom, _ in arm.test.atoms()
-    )
+    """Return whether a program keeps its own count or state: it checks for a file and writes one."""
+    asks = any(atom.kind is Asks.EXISTS for atom, _ in questions(program))
     writes = any(isinstance(point.stmt, Say) and point.stmt.stream is Stream.AWAY for point in all_points(program))
     return asks and (writes or program.mentions("touch ") or program.mentions("write"))
 
 
 def _transcript(hook: CheckedHook, program: Program) -> Iterator[Finding]:
+    """HK624: the transcript read before it is complete."""
     if program.mentions("last_assistant_message"):
         return
     for read in program.fields:
         if read.path and read.path[0] in ("transcript_path", "agent_transcript_path"):
-            what = "The transcript is written with a delay: at this moment its last message may be missing."
-            yield finding("HK624", hook.position(program, read.place), what, "`last_assistant_message` of the event.")
+            what = "The transcript is written with a delay: its last message may still be missing."
+            write = "Read `last_assistant_message` from the event."
+            yield finding("HK624", hook.position(program, read.place), what, write)
             return
 
 
 def _agents(hook: CheckedHook) -> Iterator[Finding]:
-    """HK623: an agent inside of a hook."""
+    """HK623: an agent inside a hook."""
     for program in hook.programs:
         if _NO_HOOKS.search(program.text) or _has_depth_guard(program):
             continue
@@ -273,12 +284,12 @@ def _agents(hook: CheckedHook) -> Iterator[Finding]:
             name, arguments = _called(call)
             if name in _AGENTS and set(_AGENTS[name]) & set(arguments):
                 what = (
-                    f"`{name}` starts an agent that fires the same hooks: each of them starts another one, "
-                    "without end and at your cost."
+                    f"`{name}` starts an agent that fires the same hooks; each of them starts another agent, endlessly "
+                    "and at your cost."
                 )
                 write = (
-                    "`--settings '{\"disableAllHooks\": true}'` for the child, or an exit at once when a "
-                    "variable says that a hook runs already."
+                    "Start it with `--settings '{\"disableAllHooks\": true}'`, or exit at once when a variable says a "
+                    "hook is already running."
                 )
                 yield finding("HK623", hook.position(program, call.place), what, write)
 
@@ -291,11 +302,9 @@ def _called(call: Call) -> tuple[str, tuple[str, ...]]:
 
 
 def _has_depth_guard(program: Program) -> bool:
-    """Tell whether a program leaves at once when a variable is set."""
-    for point in all_points(program):
-        if isinstance(point.stmt, Branch):
-            for arm in point.stmt.arms:
-                leaves = any(isinstance(stmt, Leave) and stmt.code in (0, None) for stmt in arm.body)
-                if leaves and any(o.startswith("env.") for atom, _ in arm.test.atoms() for o in atom.origins):
-                    return True
+    """Return whether a program exits at once when a variable is set."""
+    for _, arm in arms(program):
+        origins = [origin for atom, _ in arm.test.atoms() for origin in atom.origins]
+        if lets_through(arm.body) and any(origin.startswith("env.") for origin in origins):
+            return True
     return False

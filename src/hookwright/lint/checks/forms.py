@@ -1,4 +1,4 @@
-"""HK306 to HK312: the exec form, the shell form and PowerShell."""
+"""Rules for the exec form, the shell form and PowerShell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXEC_LITERAL = re.compile(r"^~/|\$HOME\b|\$\{HOME\}|\$CLAUDE_(?:PROJECT_DIR|PLU
 
 
 def check_forms(subject: Subject) -> Iterator[Finding]:
-    """Look at every command in its form: a program with arguments, a shell line, PowerShell."""
+    """Check every command in its form: a program with arguments, a shell line, or PowerShell."""
     for hook in subject.commands:
         handler = hook.command
         assert handler is not None
@@ -46,42 +46,42 @@ def _exec_form(hook: CheckedHook) -> Iterator[Finding]:
     for word, steps in words:
         if _EXEC_LITERAL.search(word) and not (by_shell and steps[0] == "args"):
             what = (
-                f"With `args` no shell runs, so `{word}` is taken as it is written; only "
-                f"`${{CLAUDE_PROJECT_DIR}}` and its like are filled in."
+                f"With `args` no shell runs, so `{word}` is used literally; only `${{CLAUDE_PROJECT_DIR}}` and similar "
+                "placeholders are replaced."
             )
-            yield finding("HK307", hook.place(*steps), what, "`${CLAUDE_PROJECT_DIR}` in braces, or an absolute path.")
+            write = "Write `${CLAUDE_PROJECT_DIR}` with braces, or an absolute path."
+            yield finding("HK307", hook.place(*steps), what, write)
     if re.search(r"\s", first.strip()) and not os.path.exists(first) and "/" not in first.split()[0]:
         head, *rest = first.split()
         right = ", ".join(f'"{word}"' for word in (*rest, *handler.args))
-        what = f"With `args` the whole of `command` is one program's name, and there is no program called `{first}`."
+        what = f"With `args`, `command` is the name of one program, and there is no program called `{first}`."
         fix = (*replace_value(hook.document, (*hook.at, "command"), head),)
         fix += (
             replace_value(hook.document, (*hook.at, "args"), [*rest, *handler.args])
             if not re.search("[\"']", first)
             else ()
         )
-        yield finding("HK308", hook.place("command"), what, f'"command": "{head}", "args": [{right}]', fix=fix)
+        yield finding("HK308", hook.place("command"), what, f'Write "command": "{head}", "args": [{right}].', fix=fix)
     if first in _SHIMS:
-        what = f"On Windows `{first}` is a `.cmd` shim, which cannot be started without a shell: the hook fails there."
-        yield finding(
-            "HK311", hook.place("command"), what, '"command": "node" with the script\'s path, or the shell form.'
-        )
+        what = f"On Windows `{first}` is a `.cmd` shim, which only a shell can start: the hook fails there."
+        write = 'Write "command": "node" with the path of the script, or use the shell form.'
+        yield finding("HK311", hook.place("command"), what, write)
 
 
 def _powershell(hook: CheckedHook) -> Iterator[Finding]:
-    """HK312: PowerShell has its own way to variables."""
+    """HK312: PowerShell's syntax for environment variables."""
     handler = hook.command
     assert handler is not None
     match = _POWERSHELL_BARE.search(handler.command)
     if match is not None:
-        what = f"In PowerShell `${match[1]}` is a variable of its own that nobody set; it is empty."
+        what = f"In PowerShell `${match[1]}` is a shell variable, not the environment variable; it is empty."
         right = _POWERSHELL_BARE.sub(r"$env:\1", handler.command)
         fix = replace_value(hook.document, (*hook.at, "command"), right)
-        yield finding("HK312", hook.place("command"), what, f"`$env:{match[1]}` or `${{{match[1]}}}`", fix=fix)
+        yield finding("HK312", hook.place("command"), what, f"Write `$env:{match[1]}` or `${{{match[1]}}}`.", fix=fix)
 
 
 def _shell_form(hook: CheckedHook) -> Iterator[Finding]:
-    """HK306, HK309 and HK310: a line for `sh -c`."""
+    """HK306 and HK310: quotes in a line for `sh -c`."""
     handler = hook.command
     assert handler is not None
     at = hook.place("command")
@@ -89,24 +89,25 @@ def _shell_form(hook: CheckedHook) -> Iterator[Finding]:
     if bare.unquoted:
         fix = replace_value(hook.document, (*hook.at, "command"), quoted(handler.command))
         what = f"`{bare.unquoted[0]}` is split at spaces: in a project path with a space the command is not found."
-        yield finding("HK306", at, what, "Double quotes around the path, or the exec form with `args`.", fix=fix)
+        yield finding("HK306", at, what, "Put the path in double quotes, or use the exec form with `args`.", fix=fix)
     for word in bare.single[:1]:
-        what = f"Inside single quotes the shell does not fill in `{word}`; the file is not found."
+        what = f"Inside single quotes the shell does not replace `{word}`; the file is not found."
         right = re.sub(r"'([^']*\$\{?CLAUDE_[^']*)'", r'"\1"', handler.command)
         fix = replace_value(hook.document, (*hook.at, "command"), right)
-        yield finding("HK310", at, what, "Double quotes.", fix=fix)
+        yield finding("HK310", at, what, "Use double quotes.", fix=fix)
     if hook.launch.inline is not None:
-        yield from _bashisms(hook, hook.launch.inline, "The command is handed to `/bin/sh -c`")
+        yield from _bashisms(hook, hook.launch.inline, "The command runs in `/bin/sh -c`")
     for script in hook.launch.scripts:
         by_sh = script.interpreter == "sh" or (
             not script.interpreter and (script.shebang or "").split()[:1] == ["/bin/sh"]
         )
         if by_sh and script.program is not None:
-            yield from _bashisms(hook, script.program, "This script is run by `sh`")
+            yield from _bashisms(hook, script.program, "This script runs in `sh`")
 
 
 def _bashisms(hook: CheckedHook, program: Program, by: str) -> Iterator[Finding]:
+    """HK309: bash syntax in a program for `sh`."""
     for place, what_is, effect in program.bashisms[:1]:
         blocks = ", and 2 means *block*" if "status 2" in effect and hook.rules.exit_2 in REFUSING else ""
-        what = f"{by}, and `{what_is}` is bash: dash (Debian, Ubuntu) answers with {effect}{blocks}."
-        yield finding("HK309", hook.position(program, place), what, "A script with `#!/usr/bin/env bash`.")
+        what = f"{by}, and `{what_is}` is bash syntax: dash (Debian, Ubuntu) fails with {effect}{blocks}."
+        yield finding("HK309", hook.position(program, place), what, "Move it to a script with `#!/usr/bin/env bash`.")

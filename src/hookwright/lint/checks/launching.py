@@ -1,4 +1,4 @@
-"""HK3xx: does the command start what it was meant to start?"""
+"""HK3xx: does the command start what was intended?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.protocol.events import Exit2
 from hookwright.protocol.sources import Scope
 
-#: What an interpreter exits with when its file is missing.
+#: Exit status of an interpreter whose file is missing.
 _MISSING = {"bash": 127, "zsh": 127, "node": 1, "nodejs": 1, "bun": 1, "ruby": 1, "deno": 1}
 _BUILTINS = frozenset(
     [
@@ -74,7 +74,7 @@ _BUILTINS = frozenset(
         "wait",
     ]
 )
-#: Programs of one system only; that they are missing on another says nothing.
+#: Programs of one operating system; a finding about them on another system would mean nothing.
 _OTHER_SYSTEMS = frozenset(
     [
         "osascript",
@@ -97,7 +97,7 @@ _MACHINE = re.compile(r"(?:/home/(?!\$)[\w.-]+|/Users/(?!\$|Shared)[\w.-]+|[A-Za
 
 
 def check_launching(subject: Subject) -> Iterator[Finding]:
-    """Look at every command and the scripts that it names."""
+    """Check every command and the scripts it names."""
     for hook in subject.commands:
         yield from _scripts(hook)
         yield from _programs_missing(hook)
@@ -121,26 +121,24 @@ def _scripts(hook: CheckedHook) -> Iterator[Finding]:
 
 
 def _missing(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
-    """HK301: a file that is not there, with what its interpreter exits with."""
+    """HK301: a missing file, and the exit status it leads to."""
     foreign = script.path.startswith(hook.reach.home + os.sep) and hook.document.scope is not Scope.USER
     if script.tested or foreign or not _is_decidable(script):
         return
     status = _MISSING.get(script.interpreter, 127 if not script.interpreter else 2)
     who = f"`{script.interpreter}`" if script.interpreter else "the shell"
     if status == 2 and hook.rules.exit_2 is Exit2.FEEDBACK:
-        effect = "its error text is given to the model after every call"
+        effect = "the model reads its error message after every call"
     elif status == 2 and hook.rules.exit_2 in REFUSING:
-        effect = f"2 means *block*: every {hook.event} that matches is refused"
+        effect = f"2 means *block*: every matching {hook.event} is refused"
     else:
-        effect = "a non-blocking error: the hook is silently off"
-    what = (
-        f"{_shown(hook, script.path)} does not exist. {who[0].upper() + who[1:]} exits {status} for that, and {effect}."
-    )
-    yield finding("HK301", hook.place("command"), what, "The path of an existing script.")
+        effect = "a non-blocking error, and the hook is silently off"
+    what = f"{_shown(hook, script.path)} does not exist. {who[0].upper() + who[1:]} then exits {status}: {effect}."
+    yield finding("HK301", hook.place("command"), what, "Write the path of an existing script.")
 
 
 def _is_decidable(script: HookScript) -> bool:
-    """Tell whether the path is known for sure on this machine."""
+    """Return whether the path is certain on this machine."""
     if os.path.isabs(script.word):
         return True
     return "/" in script.word or script.interpreter != ""
@@ -154,7 +152,7 @@ def _shown(hook: CheckedHook, path: str) -> str:
 
 
 def _direct(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
-    """HK303: a file that is run by itself needs the right to it and a line that says by what."""
+    """HK303: a script started directly needs execute permission and a `#!` line."""
     shown = _shown(hook, script.path)
     if not os.path.isfile(script.path):
         return
@@ -163,25 +161,24 @@ def _direct(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
             f"The first line of {shown} ends with a carriage return, so its interpreter is not found: exit "
             "127, it never runs."
         )
-        yield finding(
-            "HK303", Position(script.path), what, "Line ends without \\r (LF).", fix=_without_returns(script.path)
-        )
+        fix = _without_returns(script.path)
+        yield finding("HK303", Position(script.path), what, "Use LF line endings, without \\r.", fix=fix)
     if not os.access(script.path, os.X_OK):
-        what = f"{shown} is not executable: exit 126, it never runs, and the event goes on."
-        write = f"chmod +x {shown} (git update-index --chmod=+x), or an interpreter before it."
+        what = f"{shown} is not executable: exit 126, it never runs, and the event proceeds."
+        write = f"Type `chmod +x {shown}` (git: `git update-index --chmod=+x`), or put an interpreter before it."
         yield finding("HK303", hook.place("command"), what, write, fix=(Executable(script.path),))
     exec_form = hook.command is not None and hook.command.args is not None
     code = os.path.splitext(script.path)[1] in (".py", ".js", ".mjs", ".cjs", ".rb", ".pl", ".ts")
     if script.shebang is None and _is_text(script.path) and (exec_form or code):
         how = "it cannot be started (exec format error)" if exec_form else "the shell reads it as shell commands"
         what = f"{shown} has no `#!` line: {how}."
-        yield finding("HK303", hook.place("command"), what, "`#!/usr/bin/env python3` or the like as its first line.")
+        yield finding("HK303", hook.place("command"), what, "Add a first line such as `#!/usr/bin/env python3`.")
     elif script.shebang is not None and not script.shebang.endswith("\r"):
         yield from _shebang(hook, script)
 
 
 def _shebang(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
-    """HK302 for the interpreter of a `#!` line."""
+    """Check the interpreter of a `#!` line."""
     words = (script.shebang or "").split()
     names = [word for word in words if not word.startswith("-")]
     if not names:
@@ -190,10 +187,10 @@ def _shebang(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     if "=" in program or _on_path(hook, program):
         return
     what = (
-        f"`{program}`, which the first line of {_shown(hook, script.path)} names, is not on the PATH of this "
-        "machine: exit 127, the hook is silently off."
+        f"`{program}`, named by the first line of {_shown(hook, script.path)}, is not on the PATH of this machine: "
+        "exit 127, and the hook is silently off."
     )
-    yield finding("HK302", Position(script.path), what, "An interpreter that is installed wherever the hook runs.")
+    yield finding("HK302", Position(script.path), what, "Use an interpreter installed wherever the hook runs.")
 
 
 def _is_text(path: str) -> bool:
@@ -210,7 +207,7 @@ def _without_returns(path: str) -> Fix:
 
 
 def _relative(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
-    """HK305: a path that depends on where the agent last went."""
+    """HK305: a path that depends on the agent's current directory."""
     moved = any(call.name == "cd" for program in hook.programs if not program.path for _, call in calls_of(program))
     if os.path.isabs(script.word) or moved or script.word.startswith("~"):
         return
@@ -218,11 +215,10 @@ def _relative(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
         return
     base = "CLAUDE_PLUGIN_ROOT" if hook.plugin is not None else "CLAUDE_PROJECT_DIR"
     what = (
-        f"`{script.word}` is looked for in the directory where the session is at that moment, which follows "
-        "every `cd` of the agent."
+        f"`{script.word}` is looked up in the session's current directory, which changes with every `cd` of the agent."
     )
     right = f'"${{{base}}}"/{script.word.removeprefix("./")}'
-    yield finding("HK305", hook.place("command"), what, f"`{right}`", fix=_anchored(hook, script.word, base))
+    yield finding("HK305", hook.place("command"), what, f"Write `{right}`.", fix=_anchored(hook, script.word, base))
 
 
 def _anchored(hook: CheckedHook, word: str, base: str) -> Fix:
@@ -247,17 +243,18 @@ def _anchored(hook: CheckedHook, word: str, base: str) -> Fix:
 
 
 def _of_plugin(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
-    """HK313: a plugin that runs its scripts from the project."""
+    """HK313: a plugin that looks for its scripts in the project."""
     if hook.plugin is None or (
         script.path.startswith(hook.plugin.root + os.sep) and "CLAUDE_PROJECT_DIR" not in _raw(hook)
     ):
         return
     if "CLAUDE_PROJECT_DIR" in _raw(hook):
         what = (
-            f"A plugin's scripts lie in its own folder; `{os.path.basename(script.word)}` is looked for in "
-            "the user's project."
+            f"A plugin's scripts are in its own folder; `{os.path.basename(script.word)}` is looked up in the user's "
+            "project."
         )
-        yield finding("HK313", hook.place("command"), what, '"${CLAUDE_PLUGIN_ROOT}"/… for what comes with the plugin.')
+        write = 'Write "${CLAUDE_PLUGIN_ROOT}"/… for files of the plugin.'
+        yield finding("HK313", hook.place("command"), what, write)
 
 
 def _raw(hook: CheckedHook) -> str:
@@ -276,7 +273,7 @@ def _on_path(hook: CheckedHook, name: str) -> bool:
 
 
 def _programs_missing(hook: CheckedHook) -> Iterator[Finding]:
-    """HK302: programs of the command line that this machine does not have."""
+    """HK302: programs missing on this machine."""
     handler = hook.command
     if handler is None:
         return
@@ -288,16 +285,15 @@ def _programs_missing(hook: CheckedHook) -> Iterator[Finding]:
     for name in dict.fromkeys(names):
         if name not in _BUILTINS and name not in _OTHER_SYSTEMS and not _on_path(hook, name):
             what = (
-                f"`{name}` is not on the PATH of this machine: exit 127, a non-blocking error, so the hook is "
+                f"`{name}` is not on the PATH of this machine: exit 127, a non-blocking error, and the hook is "
                 "silently off."
             )
-            yield finding(
-                "HK302", hook.place("command"), what, f"A program that is installed, or `command -v {name}` first."
-            )
+            write = f"Use an installed program, or test with `command -v {name}` first."
+            yield finding("HK302", hook.place("command"), what, write)
 
 
 def _required(program: Program) -> Iterator[str]:
-    """Name the programs that a command line runs whatever happens; one that is asked for first is no surprise."""
+    """Yield the programs a command line always runs, without those it tests for first."""
     for point, call in calls_of(program):
         name = call.words[0].constant if call.words else None
         asked = program.mentions(f"command -v {name}") or program.mentions(f"which {name}")
@@ -313,42 +309,38 @@ def _required(program: Program) -> Iterator[str]:
             yield name
 
 
-# ── portability of what is started ──────────────────────────────────────────
+# ── paths and packages ──────────────────────────────────────────────────────
 
 
 def _machine_path(hook: CheckedHook) -> Iterator[Finding]:
-    """HK314: somebody's home directory in a shared file."""
+    """HK314: a personal home directory in a shared file."""
     match = _MACHINE.search(_raw(hook))
     if match is not None:
-        what = f"`{match[0]}` exists on one machine only, and this file is shared."
-        yield finding("HK314", hook.place("command"), what, '"$CLAUDE_PROJECT_DIR" or "$HOME".')
+        what = f"`{match[0]}` exists on only one machine, and this file is shared."
+        yield finding("HK314", hook.place("command"), what, 'Write "$CLAUDE_PROJECT_DIR" or "$HOME".')
 
 
 def _fetches(hook: CheckedHook) -> Iterator[Finding]:
-    """HK315: packages that are fetched anew and unpinned."""
+    """HK315: unpinned packages downloaded on every run."""
     for program in hook.programs:
         for _, call in calls_of(program):
             package = unpinned([word.known for word in call.words], hook)
             if package:
-                what = f"`{package}` is downloaded in whatever version is newest and run, on every {hook.event}."
-                yield finding(
-                    "HK315",
-                    hook.position(program, call.place),
-                    what,
-                    f"A pinned version ({package}@1.2.3) or an installed program.",
-                )
+                yield _unpinned(hook, hook.position(program, call.place), package)
     handler = hook.command
     if handler is not None and handler.args is not None:
         package = unpinned([handler.command, *handler.args], hook)
         if package:
-            what = f"`{package}` is downloaded in whatever version is newest and run, on every {hook.event}."
-            yield finding(
-                "HK315", hook.place("command"), what, f"A pinned version ({package}@1.2.3) or an installed program."
-            )
+            yield _unpinned(hook, hook.place("command"), package)
+
+
+def _unpinned(hook: CheckedHook, at: Position, package: str) -> Finding:
+    what = f"The newest version of `{package}` is downloaded and run on every {hook.event}."
+    return finding("HK315", at, what, f"Pin the version ({package}@1.2.3), or use an installed program.")
 
 
 def unpinned(words: list[str], hook: CheckedHook) -> str | None:
-    """Name the package that a runner would fetch unpinned, or None."""
+    """Return the package a runner would download unpinned, or None."""
     if not words:
         return None
     name, rest = os.path.basename(words[0]), words[1:]
@@ -368,7 +360,7 @@ def unpinned(words: list[str], hook: CheckedHook) -> str | None:
 
 
 def _installed(hook: CheckedHook, package: str) -> bool:
-    """Tell whether the project depends on a package, so that its own copy is run."""
+    """Return whether the project depends on a package, so that its own copy is run."""
     path = os.path.join(hook.reach.project_dir, "package.json")
     try:
         with open(path, encoding="utf-8") as file:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 
 from hookwright.lint.found import finding
-from hookwright.lint.guards import about_content, all_points, is_guard, program_refusals
+from hookwright.lint.guards import about_content, all_points, arms, is_guard, lets_through, program_refusals
 from hookwright.lint.model import Finding, Position
-from hookwright.lint.programs.ir import Branch, Language, Leave, Place, Program, Say, Stream, Test, TestKind
+from hookwright.lint.programs.ir import Asks, Language, Place, Program, Say, Stream, Test
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, matched
 from hookwright.matching.matchers import MatchNames
 from hookwright.protocol.events import CATALOGUE
 
-#: Variables that tutorials name and nobody sets, with what to read instead.
+#: Variables named in tutorials but never set, with what to read instead.
 _PHANTOMS = {
     "CLAUDE_TOOL_INPUT": ".tool_input",
     "CLAUDE_TOOL_NAME": ".tool_name",
@@ -45,7 +45,7 @@ _PHANTOMS = {
     "TOOL_INPUT_FILE_PATH": ".tool_input.file_path",
     "HOOK_INPUT": ".",
 }
-#: Names of fields that people expect, with the real ones.
+#: Wrong names of fields, with the right ones.
 _TOP = {
     "user_prompt": "prompt",
     "message": "prompt",
@@ -86,7 +86,7 @@ _REGEX_CHARACTERS = re.compile(r"[\\^$*+?\[\]{}()|]")
 
 
 def check_reading(subject: Subject) -> Iterator[Finding]:
-    """Look at what each program reads and how it compares."""
+    """Check what each program reads and how it compares."""
     settings = {name for document in subject.documents if document.declared for name in document.declared.env}
     for hook in subject.commands:
         for program in hook.programs:
@@ -100,7 +100,7 @@ def check_reading(subject: Subject) -> Iterator[Finding]:
 
 
 def _phantoms(hook: CheckedHook, program: Program, settings: set[str]) -> Iterator[Finding]:
-    """HK413: variables that nobody sets."""
+    """HK413: variables that are never set."""
     seen: set[str] = set()
     for read in program.env:
         name = read.name
@@ -111,17 +111,17 @@ def _phantoms(hook: CheckedHook, program: Program, settings: set[str]) -> Iterat
         if name not in program.assigned and hook.launch.inline is not None and name in hook.launch.inline.assigned:
             continue
         seen.add(name)
-        what = f"`{name}` is not set for hooks; it is empty here. The event comes as JSON on stdin."
+        what = f"`{name}` is not set for hooks and is empty here. The event arrives as JSON on stdin."
         path = _PHANTOMS[name]
         keys = "".join(f'["{key}"]' for key in path.strip(".").split(".") if key)
         right = f"`jq -r '{path}'`" if program.language is Language.SHELL else f"json.load(sys.stdin){keys}"
         if program.language is Language.JAVASCRIPT:
             right = f"JSON.parse(fs.readFileSync(0)){path if path != '.' else ''}"
-        yield finding("HK413", hook.position(program, read.place), what, right)
+        yield finding("HK413", hook.position(program, read.place), what, f"Use {right}.")
 
 
 def _fields(hook: CheckedHook, program: Program, subject: Subject) -> Iterator[Finding]:
-    """HK414: fields that the event does not have."""
+    """HK414: fields the event does not have."""
     events = subject.events_of.get(program.path, frozenset({hook.event})) if program.path else frozenset({hook.event})
     known = {name for event in events for name in CATALOGUE[event].__struct_fields__} | {"hook_event_name"}
     every = {read.path for read in program.fields}
@@ -134,7 +134,7 @@ def _fields(hook: CheckedHook, program: Program, subject: Subject) -> Iterator[F
             right = _TOP.get(first)
             if right in known and (right,) not in {path[:1] for path in every}:
                 what = f"{_listed(events)} has no field `{first}`; the value is always empty."
-                yield finding("HK414", at, what, f"`{right}`")
+                yield finding("HK414", at, what, f"Read `{right}`.")
         elif first == "tool_input" and len(read.path) > 1:
             yield from _input_field(hook, read.path[1], every, at)
 
@@ -153,35 +153,33 @@ def _input_field(hook: CheckedHook, name: str, every: set[tuple[str, ...]], at: 
         return
     if ("tool_input", right) not in every:
         what = f"The input of {', '.join(sorted(tools))} has no field `{name}`; the value is always empty."
-        yield finding("HK414", at, what, f"`tool_input.{right}`")
+        yield finding("HK414", at, what, f"Read `tool_input.{right}`.")
 
 
 def _naive(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK415: a whole command compared with a fixed piece of text."""
-    for refusal in program_refusals(program):
-        for condition in refusal.point.under:
-            if condition.arm is None:
-                continue
-            for atom, against in condition.arm.test.atoms():
-                literal = _literal(atom)
-                if literal and not against and any(origin.endswith("tool_input.command") for origin in atom.origins):
-                    first, _, rest = literal.partition(" ")
-                    what = (
-                        f"A search for the text `{literal}` misses `{first}  {rest}`, quoted words and "
-                        f'scripts, and refuses `echo "{literal}"`.'
-                    )
-                    write = "Split the command with shlex or, in Python, `hookwright.matching.shell.analyse_bash`."
-                    yield finding("HK415", hook.position(program, atom.place), what, write)
+    """HK415: a command searched for a fixed piece of text."""
+    under = [condition for refusal in program_refusals(program) for condition in refusal.point.under]
+    tests = [asked for condition in under if condition.arm is not None for asked in condition.arm.test.atoms()]
+    for atom, against in tests:
+        literal = _literal(atom)
+        if literal and not against and any(origin.endswith("tool_input.command") for origin in atom.origins):
+            first, _, rest = literal.partition(" ")
+            what = (
+                f"A search for the text `{literal}` misses `{first}  {rest}`, quoted words and scripts, and also "
+                f'refuses `echo "{literal}"`.'
+            )
+            write = "Split the command with shlex or, in Python, `hookwright.matching.shell.analyse_bash`."
+            yield finding("HK415", hook.position(program, atom.place), what, write)
 
 
 def _literal(test: Test) -> str | None:
-    """Give the fixed text of two words or more that a test looks for anywhere."""
+    """Return the fixed text of two words or more that a test searches for."""
     for pattern in test.patterns:
-        bare = pattern.strip("*") if test.kind is TestKind.GLOB else pattern
-        plain = test.kind in (TestKind.CONTAINS, TestKind.GLOB) or (
-            test.kind is TestKind.REGEX and not _REGEX_CHARACTERS.search(bare)
+        bare = pattern.strip("*") if test.kind is Asks.GLOB else pattern
+        plain = test.kind in (Asks.CONTAINS, Asks.GLOB) or (
+            test.kind is Asks.REGEX and not _REGEX_CHARACTERS.search(bare)
         )
-        if test.kind is TestKind.GLOB and (not pattern.startswith("*") or _REGEX_CHARACTERS.search(bare)):
+        if test.kind is Asks.GLOB and (not pattern.startswith("*") or _REGEX_CHARACTERS.search(bare)):
             plain = False
         if plain and _COMMAND.match(bare.strip()):
             return bare.strip()
@@ -189,42 +187,33 @@ def _literal(test: Test) -> str | None:
 
 
 def _bypass(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK417: a way round the guard that the agent can take by itself."""
-    for point in all_points(program):
-        if not isinstance(point.stmt, Branch):
-            continue
-        for arm in point.stmt.arms:
-            if not any(isinstance(stmt, Leave) and stmt.code in (0, None) for stmt in arm.body):
-                continue
-            for atom, against in arm.test.atoms():
-                name = _switch(atom, against)
-                if name:
-                    what = (
-                        f"`{name}` switches this guard off, and the agent can set it: in a command, or in "
-                        "`env` of the project's settings."
-                    )
-                    yield finding(
-                        "HK417",
-                        hook.position(program, atom.place),
-                        what,
-                        "A switch outside of the agent's reach, or none.",
-                    )
+    """HK417: a way around the guard that the agent can take by itself."""
+    tests = [asked for _, arm in arms(program) if lets_through(arm.body) for asked in arm.test.atoms()]
+    for atom, against in tests:
+        name = _switch(atom, against)
+        if name:
+            what = (
+                f"`{name}` switches this guard off, and the agent can set it: in a command, or in `env` of the "
+                "project's settings."
+            )
+            write = "Remove the switch, or put it where the agent cannot reach it."
+            yield finding("HK417", hook.position(program, atom.place), what, write)
 
 
 def _switch(test: Test, against: bool) -> str | None:
     names = [origin.removeprefix("env.") for origin in test.origins if origin.startswith("env.")]
-    on = (test.kind is TestKind.EMPTY and against) or (test.kind in (TestKind.EQUALS, TestKind.EXISTS) and not against)
+    on = (test.kind is Asks.EMPTY and against) or (test.kind in (Asks.EQUALS, Asks.EXISTS) and not against)
     if len(names) == 1 and on and _BYPASS.search(names[0]) and len(test.origins) == 1:
         return names[0]
     marker = next((pattern for pattern in test.patterns if _BYPASS_TEXT.search(pattern)), None)
-    looks = test.kind in (TestKind.CONTAINS, TestKind.REGEX, TestKind.GLOB) and not against
+    looks = test.kind in (Asks.CONTAINS, Asks.REGEX, Asks.GLOB) and not against
     if marker and looks and about_content(test) and any(o.endswith("tool_input.command") for o in test.origins):
         return marker
     return None
 
 
 def _encoding(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK416: text streams in the encoding of the machine, with a target of Windows."""
+    """HK416: text streams in the machine's encoding, for Windows."""
     if program.language is not Language.PYTHON or program.mentions("reconfigure") or program.mentions("stdin.buffer"):
         return
     handler = hook.command
@@ -234,19 +223,14 @@ def _encoding(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         stmt = point.stmt
         if isinstance(stmt, Say) and stmt.stream is not Stream.AWAY and not stmt.text.known.isascii():
             what = (
-                "On Windows Python prints in the code page of the machine; these characters raise "
-                "UnicodeEncodeError or arrive broken."
+                "On Windows, Python prints in the machine's code page; these characters raise UnicodeEncodeError or "
+                "arrive garbled."
             )
-            yield finding(
-                "HK416", hook.position(program, stmt.place), what, 'sys.stdout.reconfigure(encoding="utf-8") first.'
-            )
+            write = 'Call sys.stdout.reconfigure(encoding="utf-8") first.'
+            yield finding("HK416", hook.position(program, stmt.place), what, write)
             return
     if program.mentions("sys.stdin"):
         line = next((n for n, text in enumerate(program.text.splitlines(), 1) if "sys.stdin" in text), 1)
-        what = "On Windows Python reads stdin in the code page of the machine; the event is UTF-8."
-        yield finding(
-            "HK416",
-            hook.position(program, Place(line)),
-            what,
-            'sys.stdin.reconfigure(encoding="utf-8") or sys.stdin.buffer.',
-        )
+        what = "On Windows, Python reads stdin in the machine's code page; the event is UTF-8."
+        write = 'Call sys.stdin.reconfigure(encoding="utf-8") first, or read sys.stdin.buffer.'
+        yield finding("HK416", hook.position(program, Place(line)), what, write)

@@ -1,4 +1,4 @@
-"""HK409 to HK412: reasons that nobody reads, and approvals that nobody meant."""
+"""HK409 to HK412: reasons that are never read, and approvals that were not intended."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hookwright.lint.guards import (
     answers,
     decision,
     exits,
+    lets_through,
     program_refusals,
 )
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.blocks import Point, flat, points
 from hookwright.lint.programs.ir import (
+    Asks,
     Block,
     Branch,
     Call,
-    Leave,
     Program,
     Say,
     Stmt,
     Stream,
-    TestKind,
     Text,
     Try,
 )
@@ -34,7 +34,7 @@ from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import POWERFUL, matched
 from hookwright.protocol.events import Exit2
 
-#: Programs that say nothing on stderr unless they are called wrongly.
+#: Programs that print nothing on stderr when called correctly.
 _QUIET = frozenset(
     [
         "awk",
@@ -70,7 +70,7 @@ _QUIET = frozenset(
 
 
 def check_reasons(subject: Subject) -> Iterator[Finding]:
-    """Look at the words of each refusal, and at each approval."""
+    """Check the reason of each refusal, and each approval."""
     for hook in subject.commands:
         for program in hook.launch.deciding:
             yield from _without_reason(hook, program)
@@ -95,26 +95,20 @@ def _without_reason(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         near = [say for say in point.near if isinstance(say, Say) and say.stream is Stream.OUT and say.text.parts]
         if near:
             what = (
-                "With exit 2 the reason is read from stderr; what is printed on stdout here is lost, and the "
-                "reason is empty."
+                "With exit 2 the reason is read from stderr; this message on stdout is lost, and the reason is empty."
             )
-            yield finding(
-                "HK410",
-                hook.position(program, near[-1].place),
-                what,
-                "The same text with `>&2` (Python: file=sys.stderr).",
-            )
+            write = "Print the message with `>&2` (Python: file=sys.stderr)."
+            yield finding("HK410", hook.position(program, near[-1].place), what, write)
         elif not said:
             reader = (
-                "The model"
+                "the model"
                 if hook.rules.exit_2 is not Exit2.BLOCK or hook.event in ("Stop", "SubagentStop")
-                else "The reader"
+                else "the user"
             )
             what = (
-                f"Exit 2 with nothing on stderr: {reader.lower()} is told `No stderr output` and cannot know "
-                "what to change."
+                f"Exit 2 with nothing on stderr: {reader} reads only `No stderr output` and cannot know what to change."
             )
-            yield finding("HK409", at, what, "The reason on stderr before the exit.")
+            yield finding("HK409", at, what, "Print the reason on stderr before the exit.")
     for answer in answers(program):
         yield from _reasonless(hook, program, answer)
 
@@ -130,12 +124,14 @@ def _reasonless(hook: CheckedHook, program: Program, answer: PrintedAnswer) -> I
     if not key or (answer.specific is not None and answer.specific.open):
         return
     if key not in specific or specific[key] == Text():
-        what = f"`{made}` without `{key}`: the model is told only `Blocked by hook` and tries again in another way."
-        yield finding("HK409", hook.position(program, answer.point.stmt.place), what, f'"{key}": what to do instead.')
+        what = f"`{made}` without `{key}`: the model reads only `Blocked by hook` and tries another way."
+        yield finding(
+            "HK409", hook.position(program, answer.point.stmt.place), what, f'Add "{key}" with what to do instead.'
+        )
 
 
 def _others_speak(point: Point) -> bool:
-    """Tell whether something that was started before may have written to stderr itself."""
+    """Return whether a program started earlier may have written to stderr itself."""
     for stmt in flat(point.before):
         if isinstance(stmt, Call) and stmt.err is Stream.ERR and stmt.name not in _QUIET:
             return True
@@ -145,7 +141,7 @@ def _others_speak(point: Point) -> bool:
 
 
 def _prints_somewhere(stmt: Stmt) -> bool:
-    """Tell whether a branch before may have printed the reason."""
+    """Return whether an earlier branch may have printed the reason."""
     return any(
         (isinstance(inner.stmt, Say) and inner.stmt.stream is Stream.ERR)
         or (isinstance(inner.stmt, Call) and inner.stmt.err is Stream.ERR and inner.stmt.name not in _QUIET)
@@ -154,13 +150,14 @@ def _prints_somewhere(stmt: Stmt) -> bool:
 
 
 def _on_stderr(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK411: words on stderr that nobody reads."""
+    """HK411: messages on stderr that are never read."""
     for point, leave in exits(program):
         near = [say for say in point.near if isinstance(say, Say)]
         if leave.code == 0 and near and near[-1].stream is Stream.ERR and point.near[-1] is near[-1]:
             what = "stderr at exit 0 goes to the debug log; neither the user nor the model sees it."
             write = (
-                '"systemMessage" for the user, "additionalContext" for the model, or exit 2 to give it to the model.'
+                'Print "systemMessage" for the user or "additionalContext" for the model, or exit 2 so that the model '
+                "reads it."
             )
             yield finding("HK411", hook.position(program, near[-1].place), what, write)
 
@@ -169,7 +166,7 @@ def _on_stderr(hook: CheckedHook, program: Program) -> Iterator[Finding]:
 
 
 def _falls_through(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK412: an approval of everything that was not refused."""
+    """HK412: an approval of everything not refused."""
     if not hook.rules.permission or hook.handler.condition is not None or not matched(hook.matcher) & POWERFUL:
         return
     for answer in answers(program):
@@ -177,10 +174,10 @@ def _falls_through(hook: CheckedHook, program: Program) -> Iterator[Finding]:
             continue
         if _is_default(answer.point, program):
             what = (
-                "This approves whatever the tests before it did not refuse, and so switches off the "
-                "permission prompt for it."
+                "This approves every call the earlier tests did not refuse, and so switches off the permission prompt "
+                "for all of them."
             )
-            write = "Nothing: a hook that prints nothing has no opinion, and the normal rules decide."
+            write = "Print nothing: the hook then has no opinion, and the normal rules decide."
             yield finding("HK412", hook.position(program, answer.point.stmt.place), what, write)
 
 
@@ -189,7 +186,7 @@ def _has_rewrite(answer: PrintedAnswer) -> bool:
 
 
 def _is_default(point: Point, program: Program) -> bool:
-    """Tell whether a point is reached by everything that no test picked out."""
+    """Return whether a point is reached by every call that no test singled out."""
     if point.within or point.caught:
         return False
     for condition in point.under:
@@ -205,15 +202,14 @@ def _refuses(block: Block, program: Program) -> bool:
 
 
 def _opts_out(stmt: Stmt) -> bool:
-    """Tell whether a statement lets some calls go without an opinion, for what they are about."""
+    """Return whether a statement lets some calls pass without an opinion, because of their content."""
     if not isinstance(stmt, Branch):
         return False
     for arm in stmt.arms:
-        silent = any(isinstance(s, Leave) and s.code in (0, None) for s in arm.body) and not _speaks(arm.body)
-        if silent and any(about_content(atom) and atom.kind is not TestKind.EMPTY for atom, _ in arm.test.atoms()):
+        silent = lets_through(arm.body) and not _speaks(arm.body)
+        if silent and any(about_content(atom) and atom.kind is not Asks.EMPTY for atom, _ in arm.test.atoms()):
             return True
-    rest = stmt.otherwise
-    return any(isinstance(s, Leave) and s.code in (0, None) for s in rest) and not _speaks(rest)
+    return lets_through(stmt.otherwise) and not _speaks(stmt.otherwise)
 
 
 def _speaks(block: Block) -> bool:

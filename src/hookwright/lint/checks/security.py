@@ -1,4 +1,4 @@
-"""HK8xx: what a hook opens, leaks or leaves unprotected."""
+"""HK8xx: what a hook opens, leaks or leaves unprotected. Untrusted input is in `hostile`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hookwright.protocol.handlers import HttpHandler, OnFailure
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope
 
-#: How programs of Linux, macOS and Windows begin.
+#: First bytes of programs for Linux, macOS and Windows.
 _COMPILED = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe", b"MZ")
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "python", "python3", "node", "perl", "ruby"])
 _SECRET = re.compile(
@@ -68,7 +68,7 @@ _LOOPBACK = re.compile(
 
 
 def check_security(subject: Subject) -> Iterator[Finding]:
-    """Look at documents, programs and the guards among them."""
+    """Check documents, programs and guards."""
     for document in subject.documents:
         yield from _environment(document)
         yield from _escalation(document)
@@ -89,7 +89,7 @@ def check_security(subject: Subject) -> Iterator[Finding]:
 
 
 def _downloads(hook: CheckedHook, program: Program) -> Iterator[Finding]:
-    """HK801: text from the network or from an encoding that is run."""
+    """HK801: code from the network, from encoded text, or compiled."""
     for point, call in calls_of(program):
         source = _piped_source(point, call)
         text = " ".join(word.known for word in call.words)
@@ -98,16 +98,15 @@ def _downloads(hook: CheckedHook, program: Program) -> Iterator[Finding]:
             source = "a download"
         if source:
             what = (
-                f"`{call.name or 'a shell'}` runs {source}: code that nobody reviewed, on every {hook.event}. "
-                "Hook malware looks like this."
+                f"`{call.name or 'a shell'}` runs {source}: unreviewed code, on every {hook.event}. Hook malware looks "
+                "like this."
             )
-            yield finding(
-                "HK801", hook.position(program, call.place), what, "A script in the repository, reviewed and pinned."
-            )
+            write = "Put a reviewed script in the repository."
+            yield finding("HK801", hook.position(program, call.place), what, write)
 
 
 def _piped_source(point: Point, call: Call) -> str:
-    """Tell what a shell gets to run: a download or a decoded text; empty when it is neither."""
+    """Return what a shell runs: a download or decoded text; empty for anything else."""
     if call.name == "eval":
         inner = [stmt for stmt in flat(point.near) if isinstance(stmt, Call)]
         return _source_of(inner)
@@ -126,28 +125,21 @@ def _source_of(earlier: list[Call]) -> str:
         if call.name in ("curl", "wget"):
             return "a download"
         if call.name == "base64" and any(argument in ("-d", "-D", "--decode") for argument in call.arguments):
-            return "a decoded text"
+            return "decoded text"
         if call.name in ("xxd", "openssl") and any("-r" in a or "-d" in a for a in call.arguments):
-            return "a decoded text"
+            return "decoded text"
     return ""
 
 
 def _binaries(hook: CheckedHook) -> Iterator[Finding]:
-    """HK801: a compiled program under a dot-directory."""
+    """Find compiled programs in hidden folders."""
     for script in hook.launch.scripts:
         parts = os.path.relpath(script.path, hook.reach.project_dir).split(os.sep)
         hidden = any(part.startswith(".") and part not in (".", "..") for part in parts[:-1])
         if script.exists and not script.interpreter and hidden and _is_binary(script.path) and hook.document.committed:
-            what = (
-                f"{os.path.join(*parts)} is a compiled program in a hidden folder of the project: nobody can "
-                "review what it does."
-            )
-            yield finding(
-                "HK801",
-                hook.place("command"),
-                what,
-                "Source that can be read, or a program that is installed by a package manager.",
-            )
+            what = f"{os.path.join(*parts)} is a compiled program in a hidden folder: it cannot be reviewed."
+            write = "Commit readable source, or use a program installed by a package manager."
+            yield finding("HK801", hook.place("command"), what, write)
 
 
 def _is_binary(path: str) -> bool:
@@ -158,7 +150,7 @@ def _is_binary(path: str) -> bool:
 
 
 def _secrets(document: Document) -> Iterator[Finding]:
-    """HK802: secrets in a file."""
+    """HK802: secrets in a configuration file."""
     tree = document.tree
     if tree is None:
         return
@@ -167,7 +159,8 @@ def _secrets(document: Document) -> Iterator[Finding]:
         if found is not None:
             what = "A secret in a configuration file is committed, copied and shown in logs."
             write = (
-                "`$NAME` in the header and the name in `allowedEnvVars`; in a command, a variable of the environment."
+                "Write `$NAME` in the header and list the name in `allowedEnvVars`; in a command, read an environment "
+                "variable."
             )
             yield finding("HK802", document.place(path), what, write)
 
@@ -184,19 +177,18 @@ def _strings(value: Json, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[s
 
 
 def _environment(document: Document) -> Iterator[Finding]:
-    """HK804: a project that turns endpoints and loaders."""
+    """HK804: a project that redirects endpoints or loaders."""
     env = document.value.get("env")
     if document.scope is not Scope.PROJECT or not isinstance(env, dict):
         return
     for name in env:
         if name in _LOADERS or _ENDPOINTS.search(name):
             what = (
-                f"A project's settings set `{name}` for everybody who opens it: requests, keys or programs go "
-                "elsewhere (CVE-2026-21852)."
+                f"The project's settings set `{name}` for everyone who opens it: requests, keys or programs are "
+                "redirected (CVE-2026-21852)."
             )
-            yield finding(
-                "HK804", document.place(("env", name)), what, "The variable in the user's own settings or shell."
-            )
+            write = "Set the variable in the user's own settings or shell."
+            yield finding("HK804", document.place(("env", name)), what, write)
 
 
 def _escalation(document: Document) -> Iterator[Finding]:
@@ -206,24 +198,21 @@ def _escalation(document: Document) -> Iterator[Finding]:
     value = document.value
     permissions = value.get("permissions")
     mode = permissions.get("defaultMode") if isinstance(permissions, dict) else None
-    what = (
-        "A project's file may not raise its own trust (CVE-2026-33068): whoever opens the project has not "
-        "agreed to this."
-    )
+    what = "A project must not raise its own trust (CVE-2026-33068): the user who opens it has not agreed to this."
     if mode == "bypassPermissions":
         yield finding(
             "HK805",
             document.place(("permissions", "defaultMode")),
-            f"`bypassPermissions` by the project. {what}",
-            "The mode on the command line, by the user.",
+            f"The project sets `bypassPermissions`. {what}",
+            "Let the user choose the mode on the command line.",
         )
     if value.get("enableAllProjectMcpServers") is True:
         at = document.place(("enableAllProjectMcpServers",))
         yield finding(
             "HK805",
             at,
-            f"All MCP servers of the project start unasked. {what}",
-            "The servers by name in the user's settings.",
+            f"All MCP servers of the project start without asking. {what}",
+            "List the servers by name in the user's settings.",
         )
     if value.get("disableAllHooks") is True:
         at = document.place(("disableAllHooks",))
@@ -231,35 +220,35 @@ def _escalation(document: Document) -> Iterator[Finding]:
             "HK805",
             at,
             f"The project switches off the user's own hooks, guards included. {what}",
-            "No such key in a project's file.",
+            "Remove `disableAllHooks` from the project's file.",
         )
 
 
 def _exposure(hook: CheckedHook) -> Iterator[Finding]:
-    """HK808: events in clear text to another host."""
+    """HK808: events sent to another host unencrypted."""
     handler = hook.handler
     if (
         isinstance(handler, HttpHandler)
         and handler.url.lower().startswith("http://")
         and not _LOOPBACK.match(handler.url)
     ):
-        what = "Commands, file contents and prompts go in clear text to another host."
-        yield finding("HK808", hook.place("url"), what, "https://…")
+        what = "Commands, file contents and prompts are sent to another host unencrypted."
+        yield finding("HK808", hook.place("url"), what, "Use https://…")
 
 
 def _changed(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
-    """HK810: what is not what was trusted."""
+    """HK810: hooks that changed after they were trusted."""
     why = subject.changed.get(f"{hook.document.path} {hook.place().pointer}")
     if why is not None:
-        what = f"{why}: Hookwright does not run it until you have seen the difference; Claude Code runs it."
-        yield finding("HK810", hook.place(), what, "`hookwright trust`, after a look at the diff.")
+        what = f"{why}: Hookwright does not run it until you review the change; Claude Code runs it."
+        yield finding("HK810", hook.place(), what, "Review the diff, then type `hookwright trust`.")
 
 
 # ── guards ──────────────────────────────────────────────────────────────────
 
 
 def _unprotected(subject: Subject) -> Iterator[Finding]:
-    """HK806: guards of a project that the agent may edit; once for a file."""
+    """HK806: guards of a project that the agent may edit; once per file."""
     seen: set[str] = set()
     for hook in tool_guards(subject):
         document = hook.document
@@ -270,29 +259,32 @@ def _unprotected(subject: Subject) -> Iterator[Finding]:
             continue
         seen.add(document.path)
         name = os.path.relpath(inside[0].path, hook.reach.project_dir)
-        what = f"The agent may edit {name} and so its own guard: no rule and no hook keeps it from that."
+        what = f"The agent may edit {name}, its own guard: no rule or hook prevents it."
         folder = os.path.dirname(name) or "."
         write = (
-            f'"permissions": {{"deny": ["Edit(/{folder}/**)", "Edit(/.claude/settings*.json)"]}}, or the '
-            "guard in user or managed scope."
+            f'Add "permissions": {{"deny": ["Edit(/{folder}/**)", "Edit(/.claude/settings*.json)"]}}, or move the '
+            "guard to user or managed settings."
         )
         yield finding("HK806", hook.place("command"), what, write)
 
 
 def _protected(subject: Subject, hook: CheckedHook, path: str) -> bool:
-    for document in subject.documents:
-        permissions = document.value.get("permissions")
-        for key in ("deny", "ask"):
-            rules = permissions.get(key) if isinstance(permissions, dict) else None
-            for rule in rules if isinstance(rules, list) else []:
-                if isinstance(rule, str) and _denies(rule, path, hook.reach.project_dir):
-                    return True
+    rules = [rule for document in subject.documents for rule in _restrictions(document)]
+    if any(_denies(rule, path, hook.reach.project_dir) for rule in rules):
+        return True
     folder = os.path.basename(os.path.dirname(path))
     for other in tool_guards(subject):
         named = any(p.mentions(".claude") or p.mentions(f"{folder}/") for p in other.programs if p.path)
         if named and any("file_path" in field.path for program in other.programs for field in program.fields):
             return True
     return False
+
+
+def _restrictions(document: Document) -> list[str]:
+    """Return the `deny` and `ask` rules of a document."""
+    permissions = document.value.get("permissions")
+    lists = [permissions.get(key) for key in ("deny", "ask")] if isinstance(permissions, dict) else []
+    return [rule for rules in lists if isinstance(rules, list) for rule in rules if isinstance(rule, str)]
 
 
 def _denies(text: str, path: str, project: str) -> bool:
@@ -307,15 +299,15 @@ def _denies(text: str, path: str, project: str) -> bool:
 
 
 def _fails_open(hook: CheckedHook) -> Iterator[Finding]:
-    """HK807: guards that say nothing about their own failure."""
+    """HK807: guards that do not say what their own failure means."""
     if not hook.rules.on_failure or hook.handler.on_failure is OnFailure.BLOCK or not waits(hook):
         return
     if any(key in hook.entry for key in ("onFailure", "failClosed", "fail_closed")):
         return
-    what = f"Nothing says what a failure of this guard means; then {hook.event} goes on unchecked."
+    what = f"If this guard fails, {hook.event} proceeds unchecked, and nothing says that this is intended."
     yield finding(
         "HK807",
         hook.place(),
         what,
-        '"onFailure": "block" (Claude Code 2.1.295), or "continue" to say that this is meant.',
+        'Set "onFailure": "block" (Claude Code 2.1.295), or "continue" if this is intended.',
     )

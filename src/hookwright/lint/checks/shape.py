@@ -1,11 +1,10 @@
-"""HK1xx: is the configuration read as it was meant?"""
+"""HK1xx: is the configuration read as intended?"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from hookwright.config.fields import SPECS
 from hookwright.config.jsonfile import Broken, Path, read_tree
@@ -24,7 +23,7 @@ from hookwright.protocol.sources import SETTINGS_SCOPES, Scope, Source
 from hookwright.text import closest
 
 _WHOLE_FILE = ("PreToolUse", "PermissionRequest")
-#: What the parser says -> the rule, for everything that is wrong with the shape of an entry.
+#: Diagnostic code of the parser -> rule, for entries of the wrong shape.
 _RULES = {
     "unknown-event": "HK101",
     "flat-handler": "HK103",
@@ -44,7 +43,7 @@ _DROPPING = frozenset({"HK103", "HK104", "HK105"})
 
 
 def check_shape(subject: Subject) -> Iterator[Finding]:
-    """Find everything that the parser drops, ignores or reads in another way."""
+    """Find everything the parser drops, ignores or reads differently."""
     for document in subject.documents:
         yield from _text(document)
         for diagnostic in document.found.diagnostics:
@@ -59,22 +58,22 @@ def check_shape(subject: Subject) -> Iterator[Finding]:
 
 
 def _text(document: Document) -> Iterator[Finding]:
-    """HK111: the text itself."""
+    """HK111: text that is not valid JSON or YAML."""
     broken = isinstance(document.parsed, Broken)
     for fault in document.parsed.faults:
         at = Position(document.path, fault.line, fault.column)
         said = f"{fault.message[:1].upper()}{fault.message[1:]}"
         if broken and document.role is Role.COMPONENT:
-            yield finding("HK111", at, f"{said} The hooks in this head do not count.", "A head that is valid YAML.")
+            yield finding("HK111", at, f"{said} The hooks in this frontmatter are ignored.", "Write valid YAML.")
         elif broken:
-            what = f"{said} The whole file is left out, hooks, permissions and all; in a headless run silently."
-            yield finding("HK111", at, what, "Strict JSON: no comments, no trailing commas, quoted keys.")
+            what = f"{said} The whole file is ignored, hooks, permissions and all; in a headless run silently."
+            yield finding("HK111", at, what, "Write strict JSON: no comments, no trailing commas, quoted keys.")
         else:
-            yield finding("HK111", at, said, "Both joined under one key.", severity=Severity.WARNING)
+            yield finding("HK111", at, said, "Merge both values under one key.", severity=Severity.WARNING)
 
 
 def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
-    """HK101, HK103 to HK106: single entries."""
+    """HK101, HK103, HK104, HK105 and HK106: single entries."""
     rule = _RULES.get(diagnostic.code)
     if rule is None or diagnostic.source is None:
         return
@@ -82,7 +81,7 @@ def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
     at = document.place(path)
     lifted = rule == "HK103" and diagnostic.severity is Severity.INFO
     if lifted:
-        what = "A flat entry: Claude Code drops it without a word; Hookwright takes it for a group with one command."
+        what = "A flat entry: Claude Code silently drops it; Hookwright reads it as a group with one command."
     else:
         said = _unknown_event(path) if rule == "HK101" else diagnostic.message
         what = f"{said[:1].upper()}{said[1:]} {_consequence(document, rule, path)}".strip()
@@ -97,7 +96,7 @@ def _unknown_event(path: Path) -> str:
 
 
 def pointer_path(pointer: str) -> Path:
-    """Read a pointer such as `hooks.PreToolUse[0].hooks[1]` back into its steps."""
+    """Split a pointer such as `hooks.PreToolUse[0].hooks[1]` into its steps."""
     steps: list[str | int] = []
     for match in re.finditer(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', pointer):
         quoted, index, name = match.groups()
@@ -106,32 +105,33 @@ def pointer_path(pointer: str) -> Path:
 
 
 def _consequence(document: Document, rule: str, path: Path) -> str:
-    """Say what Claude Code makes of an entry that cannot be used, and what Hookwright does."""
+    """Describe what Claude Code and Hookwright do with an unusable entry."""
     event = next((step for step in path if isinstance(step, str) and step in CATALOGUE), None)
     if rule == "HK101":
-        return f"Claude Code before {dotted(EVENTS_TOLERATED)} skips the whole file; Hookwright only these hooks (D2)."
+        version = dotted(EVENTS_TOLERATED)
+        return f"Claude Code before {version} skips the whole file; Hookwright skips only these hooks (D2)."
     if rule not in _DROPPING or document.role is not Role.SETTINGS:
         return ""
     if event in _WHOLE_FILE:
         return (
-            f"Claude Code leaves out the whole file for it, because it stands under {event}; Hookwright only the "
-            "entry (D2)."
+            f"Claude Code then ignores the whole file, because the entry is under {event}; Hookwright ignores only "
+            "the entry (D2)."
         )
-    return "Claude Code drops the entry without a word in a headless run; Hookwright reports it (D2)." if event else ""
+    return "Claude Code silently drops the entry in a headless run; Hookwright reports it (D2)." if event else ""
 
 
 def _way_out(rule: str) -> str:
     return {
-        "HK101": "The name of an event as the documentation spells it.",
-        "HK103": '{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}',
-        "HK104": "A value of the type that the key has.",
-        "HK105": 'A handler with a known type and its fields: {"type": "command", "command": "…"}.',
-        "HK106": "The key that was meant, or nothing.",
+        "HK101": "Use the event's name as documented.",
+        "HK103": 'Wrap it in a group: {"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}.',
+        "HK104": "Write a value of the type the key requires.",
+        "HK105": 'Give the handler a known type and its fields: {"type": "command", "command": "…"}.',
+        "HK106": "Correct the key, or remove it.",
     }[rule]
 
 
 def _fix(document: Document, rule: str, path: Path) -> Fix:
-    """Make the change that leaves no doubt."""
+    """Return the edit, where only one is possible."""
     value: Json = document.value
     for step in path:
         try:
@@ -155,35 +155,32 @@ def _fix(document: Document, rule: str, path: Path) -> Fix:
 
 
 def _versions(document: Document, subject: Subject) -> Iterator[Finding]:
-    """HK102: events that the target does not know yet."""
+    """HK102: events the target version does not know yet."""
     version = subject.options.target.version
     if version is None:
         return
-    hooks: Any = document.value
-    for step in document.at:
-        hooks = hooks.get(step) if isinstance(hooks, dict) else None
-    for event in hooks if isinstance(hooks, dict) else ():
+    for event in document.events:
         since = CATALOGUE[event].rules.since if event in CATALOGUE else None
         if since is not None and version < since:
             skipped = "the whole settings file is skipped" if version < EVENTS_TOLERATED else "its hooks never run"
             what = f"`{event}` needs Claude Code {dotted(since)}; in {dotted(version)} {skipped}."
-            write = f"A minimum of {dotted(since)}, or a settings file of its own for these hooks."
+            write = f"Require {dotted(since)}, or move these hooks to a separate settings file."
             yield finding("HK102", document.place((*document.at, event)), what, write)
 
 
 def _timeout(hook: CheckedHook) -> Iterator[Finding]:
-    """HK107: milliseconds where seconds belong."""
+    """HK107: milliseconds instead of seconds."""
     seconds = hook.handler.timeout
     if seconds is None or not (seconds > 3600 or (seconds >= 1000 and seconds % 1000 == 0)):
         return
     meant = seconds / 1000
     number = int(meant) if meant == int(meant) else meant
     what = (
-        f"{seconds:g} seconds are {seconds / 60:.0f} minutes. Claude Code counts seconds; Gemini CLI and Qwen "
-        "Code milliseconds."
+        f"{seconds:g} seconds are {seconds / 60:.0f} minutes. Claude Code counts in seconds; Gemini CLI and Qwen "
+        "Code count in milliseconds."
     )
     fix = replace_value(hook.document, (*hook.at, "timeout"), number) if seconds % 1000 == 0 else ()
-    yield finding("HK107", hook.place("timeout"), what, f'"timeout": {number:g}', fix=fix)
+    yield finding("HK107", hook.place("timeout"), what, f'Set "timeout": {number:g}.', fix=fix)
 
 
 def _duplicates(subject: Subject) -> Iterator[Finding]:
@@ -200,10 +197,10 @@ def _duplicates(subject: Subject) -> Iterator[Finding]:
         if apart == {True, False} or (other.document is hook.document and hook.document.scope is Scope.PLUGIN):
             where = other.place("command")
             what = (
-                f"The same command also stands in {os.path.basename(where.path)}:{where.line}. It runs twice for each "
-                f"{hook.event}: only copies in settings files are joined, a plugin's stay separate."
+                f"The same command is also declared at {os.path.basename(where.path)}:{where.line}. It runs twice for "
+                f"each {hook.event}: only copies in settings files are merged, a plugin's copy stays separate."
             )
-            yield finding("HK108", hook.place("command"), what, "One of the two.")
+            yield finding("HK108", hook.place("command"), what, "Remove one of the two.")
 
 
 def _resolved(handler: CommandHandler, hook: CheckedHook) -> tuple[str, ...]:
@@ -216,18 +213,17 @@ def _resolved(handler: CommandHandler, hook: CheckedHook) -> tuple[str, ...]:
 
 
 def _manifests(subject: Subject) -> Iterator[Finding]:
-    """HK109: a manifest that names the file which is loaded anyway."""
+    """HK109: a manifest that names a file loaded anyway."""
     for document in subject.documents:
         named = document.value.get("hooks") if document.role is Role.MANIFEST else None
         for item in named if isinstance(named, list) else [named]:
             if isinstance(item, str) and os.path.normpath(item) == os.path.join("hooks", "hooks.json"):
                 what = (
-                    "hooks/hooks.json is loaded anyway; named again, it makes Claude Code fail to load "
-                    "the plugin's hooks "
-                    "(`Duplicate hooks file`). Hookwright counts it once."
+                    "hooks/hooks.json is loaded anyway; naming it again makes Claude Code fail to load the plugin's "
+                    "hooks (`Duplicate hooks file`). Hookwright reads it once."
                 )
                 fix = remove_member(document, ("hooks",)) if isinstance(named, str) else ()
-                yield finding("HK109", document.place(("hooks",)), what, "A manifest without `hooks`.", fix=fix)
+                yield finding("HK109", document.place(("hooks",)), what, "Remove `hooks`.", fix=fix)
 
 
 def _disabled(subject: Subject) -> Iterator[Finding]:
@@ -240,11 +236,13 @@ def _disabled(subject: Subject) -> Iterator[Finding]:
     if document is not None:
         kept = "No hook runs" if document.scope is Scope.MANAGED else "Only managed hooks run"
         what = f"{kept}: the effective `disableAllHooks` is the one in this file."
-        yield finding("HK110", document.place(("disableAllHooks",)), what, '"disableAllHooks": false, or no such key.')
+        yield finding(
+            "HK110", document.place(("disableAllHooks",)), what, "Remove `disableAllHooks`, or set it to false."
+        )
 
 
 def _shadowed(subject: Subject) -> Iterator[Finding]:
-    """HK112: hooks of a directory above, which a session that starts here does not load."""
+    """HK112: hooks of a parent directory, which a session started here does not load."""
     for project in subject.projects:
         here = os.path.realpath(project)
         own = os.path.isfile(os.path.join(here, ".claude", "settings.json"))
@@ -256,15 +254,17 @@ def _shadowed(subject: Subject) -> Iterator[Finding]:
             ):
                 continue
             does = (
-                "Hookwright neither, because this directory has settings of its own" if own else "Hookwright does (D7)"
+                "nor by Hookwright, because this directory has its own settings"
+                if own
+                else "Hookwright loads them (D7)"
             )
-            what = f"{count} hooks of {above} are not loaded by a Claude Code session that starts in {here}; {does}."
+            what = f"{count} hooks of {above} are not loaded by a Claude Code session started in {here}; {does}."
             at = Position(os.path.join(here, ".claude", "settings.json") if own else path)
             yield finding("HK112", at, what, f"Start sessions in {above}, or repeat the hooks that matter here.")
 
 
 def _upward(directory: str) -> Iterator[str]:
-    """List the directories above, up to the repository's root; none outside of a repository."""
+    """List the parent directories up to the repository's root; none outside a repository."""
     found: list[str] = []
     while not os.path.lexists(os.path.join(directory, ".git")):
         parent = os.path.dirname(directory)

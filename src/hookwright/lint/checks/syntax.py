@@ -1,4 +1,4 @@
-"""HK304: scripts that their interpreter cannot read. Parsers find them; the interpreter's own check confirms."""
+"""Syntax errors in scripts: our parsers find them, and the interpreter's own check confirms them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hookwright.lint.guards import REFUSING
 from hookwright.lint.launch import HookScript
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.programs.ir import Language, Program
-from hookwright.lint.programs.javascript import reader as javascript
-from hookwright.lint.programs.python import reader as python
-from hookwright.lint.programs.shell import reader as shell
+from hookwright.lint.programs.javascript.reader import parse_javascript
+from hookwright.lint.programs.python.reader import parse_python
+from hookwright.lint.programs.shell.reader import parse_shell
 from hookwright.lint.subject import CheckedHook, Subject
 
 _MARKER = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
@@ -25,7 +25,7 @@ _PARSE_PYTHON = "import ast, sys; ast.parse(sys.stdin.buffer.read())"
 
 
 def check_syntax(subject: Subject) -> Iterator[Finding]:
-    """Look at every script once."""
+    """Check every script once."""
     seen: set[str] = set()
     for hook in subject.commands:
         for script in hook.launch.scripts:
@@ -35,10 +35,11 @@ def check_syntax(subject: Subject) -> Iterator[Finding]:
 
 
 def _script(hook: CheckedHook, script: HookScript, program: Program) -> Iterator[Finding]:
+    """HK304: scripts the interpreter cannot parse."""
     marker = next((match for match in _MARKER.finditer(program.text) if match[0].startswith("<")), None)
     if marker is not None and ">>>>>>> " in program.text:
         line = program.text.count("\n", 0, marker.start()) + 1
-        yield _found(hook, script, program, line, "a merge conflict is not resolved")
+        yield _found(hook, script, program, line, "unresolved merge conflict")
         return
     broken = _broken(program, script, hook.options.env)
     if broken is not None:
@@ -48,7 +49,7 @@ def _script(hook: CheckedHook, script: HookScript, program: Program) -> Iterator
 def _found(hook: CheckedHook, script: HookScript, program: Program, line: int, problem: str) -> Finding:
     if program.language is Language.SHELL:
         effect = "A shell exits 2 on a syntax error"
-        effect += ", and 2 means *block*: everything that matches is refused." if _refuses(hook) else "."
+        effect += ", and 2 means *block*: every matching event is refused." if _refuses(hook) else "."
     else:
         effect = f"{program.language.value} exits 1, a non-blocking error: the hook is silently off."
     what = f"{problem[:1].upper()}{problem[1:]}. {effect}"
@@ -56,7 +57,7 @@ def _found(hook: CheckedHook, script: HookScript, program: Program, line: int, p
         "HK304",
         Position(script.path, line),
         what,
-        f"A script that passes `{_checker(program)} {os.path.basename(script.path)}`.",
+        f"Fix it until `{_checker(program)} {os.path.basename(script.path)}` passes.",
     )
 
 
@@ -71,21 +72,21 @@ def _checker(program: Program) -> str:
 
 
 def _broken(program: Program, script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
-    """Give line and problem of a text that does not parse."""
+    """Return line and problem of a program that does not parse."""
     match program.language:
         case Language.PYTHON:
             return _python(program, script, env)
         case Language.SHELL:
-            return _confirmed_shell(program, script, env) if shell.parse(program.text).has_error else None
+            return _confirmed_shell(program, script, env) if parse_shell(program.text).has_error else None
         case Language.JAVASCRIPT:
-            return _confirmed_node(script, env) if javascript.parse(program.text).has_error else None
+            return _confirmed_node(script, env) if parse_javascript(program.text).has_error else None
 
 
 def _python(program: Program, script: HookScript, env: Mapping[str, str]) -> tuple[int, str] | None:
     try:
-        python.parse(program.text)
+        parse_python(program.text)
     except SyntaxError as error:
-        # The hook's own interpreter may be newer than ours and know more.
+        # The hook's own interpreter may be newer than ours and accept more syntax.
         if _accepts(script.interpreter or "python3", ["-I", "-c", _PARSE_PYTHON], program.text, env):
             return None
         return error.lineno or 1, f"{error.msg}"
@@ -102,7 +103,7 @@ def _accepts(name: str, arguments: list[str], text: str, env: Mapping[str, str])
 
 
 def _run(command: list[str], text: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Let an interpreter parse a text; none of these calls runs a line of it."""
+    """Let an interpreter parse a program; none of these calls runs any of it."""
     clean = {key: env[key] for key in ("PATH", "HOME", "LANG") if key in env}
     try:
         return subprocess.run(

@@ -1,4 +1,4 @@
-"""HK631 and HK632: hooks that get in each other's way."""
+"""Rules for hooks that interfere with each other."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FORMATTERS = {
 
 
 def check_together(subject: Subject) -> Iterator[Finding]:
-    """Look at hooks that run for the same calls."""
+    """Check hooks that run for the same calls."""
     yield from _rewriters(subject)
     yield from _writers(subject)
 
 
 def _rewriters(subject: Subject) -> Iterator[Finding]:
-    """HK631: two hooks that rewrite the same thing."""
+    """HK631: two hooks that rewrite the same value."""
     for event, key in (("PreToolUse", "updatedInput"), ("PostToolUse", "updatedToolOutput")):
         found = [hook for hook in subject.commands if hook.event == event and _rewrites(hook, key)]
         for index, hook in enumerate(found):
@@ -40,9 +40,9 @@ def _rewriters(subject: Subject) -> Iterator[Finding]:
                 where = earlier[0].place("command")
                 what = (
                     f"The hook in line {where.line} also returns `{key}` for the same calls. In Claude Code "
-                    "the one that finishes last wins; in Hookwright the later one here (D1)."
+                    "the one that finishes last wins; in Hookwright the one declared last (D1)."
                 )
-                yield finding("HK631", hook.place("command"), what, "One hook that makes both changes.")
+                yield finding("HK631", hook.place("command"), what, "Make both changes in one hook.")
 
 
 def _rewrites(hook: CheckedHook, key: str) -> bool:
@@ -72,25 +72,23 @@ def _writers(subject: Subject) -> Iterator[Finding]:
             if (kinds & more) and _overlap(hook, other) and not _same(hook, other):
                 where = other.place("command")
                 what = (
-                    f"The hook in line {where.line} writes the same files, and both run at the same time: one "
-                    "result can be lost."
+                    f"The hook in line {where.line} writes the same files, and both run at the same time: one result "
+                    "can be lost."
                 )
-                yield finding("HK632", hook.place("command"), what, "One script that runs both, one after the other.")
+                yield finding("HK632", hook.place("command"), what, "Run both from one script, one after the other.")
                 break
 
 
 def _formats(hook: CheckedHook) -> frozenset[str]:
-    """Name the families of files that a hook's formatters write."""
-    found: set[str] = set()
-    for program in hook.programs:
-        for _, call in calls_of(program):
-            words = [word.known for word in call.words]
-            text = " ".join(words)
-            for family, names in _FORMATTERS.items():
-                name = next((word.rsplit("/", 1)[-1] for word in words if word.rsplit("/", 1)[-1] in names), None)
-                if name is not None and _writes(name, text):
-                    found.add(family)
-    return frozenset(found)
+    """Return the families of files the hook's formatters write."""
+    calls = [call for program in hook.programs for _, call in calls_of(program)]
+    lines = [[word.known for word in call.words] for call in calls]
+    return frozenset(family for words in lines for family, names in _FORMATTERS.items() if _formats_with(words, names))
+
+
+def _formats_with(words: list[str], names: tuple[str, ...]) -> bool:
+    found = [name for word in words if (name := word.rsplit("/", 1)[-1]) in names]
+    return bool(found) and _writes(found[0], " ".join(words))
 
 
 def _writes(name: str, text: str) -> bool:

@@ -141,7 +141,7 @@ def origins_of(value: Value) -> frozenset[str]:
 # ── tests ───────────────────────────────────────────────────────────────────
 
 
-class TestKind(enum.Enum):
+class Asks(enum.Enum):
     """What a test asks."""
 
     EQUALS = "equals"
@@ -162,7 +162,7 @@ class Test(msgspec.Struct, frozen=True):
     """A question on which the program branches."""
 
     place: Place
-    kind: TestKind = TestKind.OTHER
+    kind: Asks = Asks.OTHER
     origins: frozenset[str] = frozenset()
     patterns: tuple[str, ...] = ()
     negated: bool = False

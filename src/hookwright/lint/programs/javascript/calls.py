@@ -27,7 +27,7 @@ from hookwright.lint.programs.ir import (
     origins_of,
     text,
 )
-from hookwright.lint.programs.javascript import values as javascript_values
+from hookwright.lint.programs.javascript.nodes import call_parts, key_of, unwrapped
 from hookwright.lint.programs.values import added, as_text, encoded, one_of
 
 if TYPE_CHECKING:
@@ -61,18 +61,11 @@ def leave(place: Place, found: Value) -> Leave:
     return Leave(place, int(found) % 256) if isinstance(found, int | float) else Leave(place, None)
 
 
-def parts(node: Node) -> tuple[Node | None, list[Node]]:
-    """Split a call into what is called and its arguments."""
-    function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-    arguments = node.child_by_field_name("arguments")
-    return function, [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-
-
-def statement(reader: JavaScriptReader, node: Node) -> list[Stmt]:
+def read_statement(reader: JavaScriptReader, node: Node) -> list[Stmt]:
     """Read an expression that stands alone."""
     match node.type:
         case "parenthesized_expression" | "await_expression":
-            return statement(reader, node.named_children[0]) if node.named_children else []
+            return read_statement(reader, node.named_children[0]) if node.named_children else []
         case "assignment_expression" | "augmented_assignment_expression":
             return _assign(reader, node)
         case "call_expression":
@@ -97,7 +90,7 @@ def _short_circuit(reader: JavaScriptReader, node: Node) -> list[Stmt]:
     test = reader.test(left)
     if reader.source(operator) == "||":
         test = replace(test, negated=not test.negated)
-    return [Branch(reader.place(node), (Arm(test, tuple(statement(reader, right))),))]
+    return [Branch(reader.place(node), (Arm(test, tuple(read_statement(reader, right))),))]
 
 
 def _assign(reader: JavaScriptReader, node: Node) -> list[Stmt]:
@@ -115,7 +108,7 @@ def _assign(reader: JavaScriptReader, node: Node) -> list[Stmt]:
 
 def _call(reader: JavaScriptReader, node: Node) -> list[Stmt]:
     """Read a call by its name; callbacks are read as if they ran here."""
-    function, arguments = parts(node)
+    function, arguments = call_parts(node)
     if function is None:
         return []
     name = reader.source(function).replace("?.", ".")
@@ -123,7 +116,7 @@ def _call(reader: JavaScriptReader, node: Node) -> list[Stmt]:
         return [leave(reader.place(node), reader.value(arguments[0]) if arguments else None)]
     if name in _SAYS:
         return [_say(reader, node, name, arguments)]
-    inner = _unwrapped(function)
+    inner = unwrapped(function)
     if inner.type in _FUNCTIONS:
         return list(reader.inline(inner, []) or ())
     if name in reader.functions:
@@ -135,12 +128,6 @@ def _call(reader: JavaScriptReader, node: Node) -> list[Stmt]:
     if function.type == "member_expression":
         return _method(reader, node, function, arguments)
     return [*_callbacks(reader, name, arguments, Hole()), _unknown(reader, node, name)]
-
-
-def _unwrapped(node: Node) -> Node:
-    while node.type in ("parenthesized_expression", "await_expression") and node.named_children:
-        node = node.named_children[0]
-    return node
 
 
 def _unknown(reader: JavaScriptReader, node: Node, name: str) -> Call:
@@ -157,10 +144,10 @@ def _say(reader: JavaScriptReader, node: Node, name: str, arguments: list[Node])
 def _method(reader: JavaScriptReader, node: Node, function: Node, arguments: list[Node]) -> list[Stmt]:
     """Read `process.stdin.on('end', …)`, `main().catch(…)` and other methods with callbacks."""
     inner = function.child_by_field_name("object")
-    name = javascript_values.key_of(reader, function) or ""
+    name = key_of(reader, function) or ""
     if inner is None:
         return []
-    first = statement(reader, inner) if inner.type == "call_expression" else []
+    first = read_statement(reader, inner) if inner.type == "call_expression" else []
     if name == "catch":
         caught = _callbacks(reader, "then", arguments, Hole())
         return [Try(reader.place(node), tuple(first), (Catch(reader.place(function), ("Error",), tuple(caught)),))]
@@ -203,7 +190,7 @@ def _started(reader: JavaScriptReader, node: Node, name: str, arguments: list[No
 
 def call_value(reader: JavaScriptReader, node: Node) -> Value:
     """Tell what a call returns; what it does on the way is noted as an effect."""
-    function, arguments = parts(node)
+    function, arguments = call_parts(node)
     if function is None:
         return UNKNOWN
     name = reader.source(function).replace("?.", ".")
@@ -224,7 +211,7 @@ def call_value(reader: JavaScriptReader, node: Node) -> Value:
         return Hole()
     if name in reader.functions:
         return _function(reader, reader.functions[name], arguments)
-    inner = _unwrapped(function)
+    inner = unwrapped(function)
     if inner.type in _FUNCTIONS:
         return _function(reader, inner, arguments)
     return _method_value(reader, function, arguments)
@@ -261,7 +248,7 @@ def _method_value(reader: JavaScriptReader, function: Node, arguments: list[Node
     if inner is None:
         return Hole(frozenset(origin for part in given for origin in origins_of(part)))
     subject = reader.value(inner)
-    name = javascript_values.key_of(reader, function) or ""
+    name = key_of(reader, function) or ""
     if name in ("trim", "toLowerCase", "toString") and isinstance(subject, Text) and subject.constant is not None:
         return subject
     if name == "concat":

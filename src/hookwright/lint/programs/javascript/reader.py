@@ -10,6 +10,7 @@ from hookwright.errors import MissingExtra
 from hookwright.lint.programs.blocks import leaves_always
 from hookwright.lint.programs.ir import (
     Arm,
+    Asks,
     Block,
     Branch,
     Catch,
@@ -26,14 +27,14 @@ from hookwright.lint.programs.ir import (
     Steps,
     Stmt,
     Test,
-    TestKind,
     Try,
     Value,
     origins_of,
     text,
 )
-from hookwright.lint.programs.javascript import calls as javascript_calls
-from hookwright.lint.programs.javascript import values as javascript_values
+from hookwright.lint.programs.javascript.calls import iterated, read_statement
+from hookwright.lint.programs.javascript.tests import read_test
+from hookwright.lint.programs.javascript.values import read_value, store
 from hookwright.lint.programs.values import element, field, item, joined, patterns_of
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_javascript.language()))
 
 
-def parse(source: str) -> Node:
+def parse_javascript(source: str) -> Node:
     """Parse JavaScript text."""
     return _parser().parse(source.encode("utf-8", "surrogatepass")).root_node
 
 
 def read_javascript(source: str, path: str = "", *, event: bool = True) -> Program:
     """Read a JavaScript program; without `event` its stdin is not the event. A broken text gives an empty program."""
-    root = parse(source)
+    root = parse_javascript(source)
     if root.has_error:
         return Program(Language.JAVASCRIPT, source, path=path)
     reader = JavaScriptReader(source, path, event)
@@ -108,11 +109,11 @@ class JavaScriptReader:
 
     def value(self, node: Node | None) -> Value:
         """Tell what an expression comes to."""
-        return javascript_values.value(self, node) if node is not None else None
+        return read_value(self, node) if node is not None else None
 
     def test(self, node: Node) -> Test:
         """Tell what a condition asks."""
-        return javascript_values.test(self, node)
+        return read_test(self, node)
 
     # ── statements ──────────────────────────────────────────────────────────
 
@@ -156,7 +157,7 @@ class JavaScriptReader:
         """Read one statement."""
         match node.type:
             case "expression_statement":
-                return javascript_calls.statement(self, node.named_children[0]) if node.named_children else []
+                return read_statement(self, node.named_children[0]) if node.named_children else []
             case "lexical_declaration" | "variable_declaration":
                 return self._declare(node)
             case "if_statement":
@@ -198,7 +199,7 @@ class JavaScriptReader:
                 if left is not None:
                     self.bind(left, found)
             case "member_expression" | "subscript_expression":
-                javascript_values.store(self, target, found)
+                store(self, target, found)
 
     def _bind_member(self, node: Node, found: Value) -> None:
         if node.type == "pair_pattern":
@@ -222,7 +223,7 @@ class JavaScriptReader:
         if inner is None:
             self.returned.append(None)
             return [gone]
-        found = javascript_calls.statement(self, inner) if inner.type == "call_expression" else []
+        found = read_statement(self, inner) if inner.type == "call_expression" else []
         if leaves_always(tuple(found)):
             return found
         self.answers.append(self.test(inner))
@@ -276,7 +277,7 @@ class JavaScriptReader:
             if case.type == "switch_default":
                 rest = statements
             elif statements:
-                arms.append((Test(self.place(case), TestKind.EQUALS, origins, tuple(waiting)), statements))
+                arms.append((Test(self.place(case), Asks.EQUALS, origins, tuple(waiting)), statements))
                 waiting = []
         return self.branch(node, arms, rest)
 
@@ -285,7 +286,7 @@ class JavaScriptReader:
         if node.type == "for_in_statement":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is not None and right is not None:
-                self.bind(left, element(javascript_calls.iterated(self, right)))
+                self.bind(left, element(iterated(self, right)))
         return [Loop(self.place(node), tuple(self.block(_statements(body))))]
 
     def _try(self, node: Node) -> list[Stmt]:
@@ -326,7 +327,7 @@ class JavaScriptReader:
             return []
 
         def read() -> list[Stmt]:
-            found = javascript_calls.statement(self, body)
+            found = read_statement(self, body)
             if not leaves_always(tuple(found)):
                 self.answers.append(self.test(body))
                 self.returned.append(self.value(body))

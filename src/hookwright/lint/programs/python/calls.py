@@ -56,7 +56,7 @@ _QUIET = frozenset(
 )
 
 
-def statement(reader: PythonReader, node: ast.expr) -> list[Stmt]:
+def read_statement(reader: PythonReader, node: ast.expr) -> list[Stmt]:
     """Read an expression that stands alone."""
     if not isinstance(node, ast.Call):
         reader.value(node)
@@ -66,7 +66,7 @@ def statement(reader: PythonReader, node: ast.expr) -> list[Stmt]:
     if name in _EXITS:
         return _exit(reader, node)
     if name in _RUNNERS and node.args and isinstance(node.args[0], ast.Call):
-        return statement(reader, node.args[0])
+        return read_statement(reader, node.args[0])
     said = _said(reader, node, name)
     if said is not None:
         return [said]

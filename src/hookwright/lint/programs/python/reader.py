@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from hookwright.lint.programs.blocks import leaves_always
 from hookwright.lint.programs.ir import (
     Arm,
+    Asks,
     Block,
     Branch,
     Catch,
@@ -26,23 +27,22 @@ from hookwright.lint.programs.ir import (
     Steps,
     Stmt,
     Test,
-    TestKind,
     Text,
     Try,
     Value,
     origins_of,
     text,
 )
-from hookwright.lint.programs.python import calls as python_calls
-from hookwright.lint.programs.python import tests as python_tests
-from hookwright.lint.programs.python import values as python_values
+from hookwright.lint.programs.python.calls import read_statement
+from hookwright.lint.programs.python.tests import read_test
+from hookwright.lint.programs.python.values import read_value
 from hookwright.lint.programs.values import added, element, item, joined
 
 _INLINED = 6
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def parse(source: str) -> ast.Module:
+def parse_python(source: str) -> ast.Module:
     """Parse Python text, or raise SyntaxError or ValueError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a doubtful escape in somebody's script is not what is asked here
@@ -52,7 +52,7 @@ def parse(source: str) -> ast.Module:
 def read_python(source: str, path: str = "", *, event: bool = True) -> Program:
     """Read a Python program; without `event` its stdin is not the event. A broken text gives an empty program."""
     try:
-        tree = parse(source)
+        tree = parse_python(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Program(Language.PYTHON, source, path=path)
     reader = PythonReader(path, event)
@@ -97,7 +97,7 @@ class PythonReader:
 
     def value(self, node: ast.expr | None) -> Value:
         """Tell what an expression comes to."""
-        return python_values.value(self, node) if node is not None else None
+        return read_value(self, node) if node is not None else None
 
     def dotted(self, node: ast.expr) -> str:
         """Write a name such as `sys.exit`, with imported names as they are called at home."""
@@ -136,7 +136,7 @@ class PythonReader:
         """Read one statement."""
         match node:
             case ast.Expr(value=ast.Await(value=inner)) | ast.Expr(value=inner):
-                return python_calls.statement(self, inner)
+                return read_statement(self, inner)
             case ast.Assign(targets=targets, value=source):
                 found = self.value(source)
                 for target in targets:
@@ -181,7 +181,7 @@ class PythonReader:
 
     def test(self, node: ast.expr) -> Test:
         """Tell what a condition asks."""
-        return python_tests.test(self, node)
+        return read_test(self, node)
 
     def bind(self, target: ast.expr, found: Value) -> None:
         """Give a variable, a tuple of them, or a key of a dictionary its value."""
@@ -279,7 +279,7 @@ class PythonReader:
             else:
                 found = ast.walk(case.pattern)
                 texts = tuple(n.value for n in found if isinstance(n, ast.Constant) and isinstance(n.value, str))
-                arms.append((Test(self.place(case.pattern), TestKind.EQUALS, subject, texts), case.body))
+                arms.append((Test(self.place(case.pattern), Asks.EQUALS, subject, texts), case.body))
         return [self.branch(node, arms, rest)]
 
     def _try(self, node: ast.Try | ast.TryStar) -> list[Stmt]:

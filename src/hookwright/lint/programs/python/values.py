@@ -6,15 +6,15 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hookwright.lint.programs import values
 from hookwright.lint.programs.ir import UNKNOWN, Array, Hole, Object, Part, Text, Value, origins_of, text
-from hookwright.lint.programs.python import calls as python_calls
+from hookwright.lint.programs.python.calls import call_value, environment
+from hookwright.lint.programs.values import added, as_text, element, field, is_empty, item, tried
 
 if TYPE_CHECKING:
     from hookwright.lint.programs.python.reader import PythonReader
 
 
-def value(reader: PythonReader, node: ast.expr) -> Value:
+def read_value(reader: PythonReader, node: ast.expr) -> Value:
     """Tell what an expression comes to."""
     match node:
         case ast.Constant(value=constant):
@@ -24,38 +24,38 @@ def value(reader: PythonReader, node: ast.expr) -> Value:
         case ast.JoinedStr(values=parts):
             return text(*(_formatted(reader, part) for part in parts))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return values.added(value(reader, left), value(reader, right))
+            return added(read_value(reader, left), read_value(reader, right))
         case ast.BinOp(left=left, op=ast.Mod(), right=right):
-            return _percent(value(reader, left), value(reader, right))
+            return _percent(read_value(reader, left), read_value(reader, right))
         case ast.Dict(keys=keys, values=members):
             return _dict(reader, keys, members)
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return Array(tuple(value(reader, item) for item in items if not isinstance(item, ast.Starred)))
+            return Array(tuple(read_value(reader, part) for part in items if not isinstance(part, ast.Starred)))
         case ast.Subscript(value=inner, slice=index):
             return _subscript(reader, node, inner, index)
         case ast.Call():
-            return python_calls.call_value(reader, node)
+            return call_value(reader, node)
         case ast.BoolOp(values=sides):
             return _either(reader, sides)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             reader.test(test)
             return _either(reader, [body, orelse])
         case ast.NamedExpr(target=target, value=inner):
-            found = value(reader, inner)
+            found = read_value(reader, inner)
             reader.bind(target, found)
             return found
         case ast.Await(value=inner) | ast.Starred(value=inner):
-            return value(reader, inner)
+            return read_value(reader, inner)
         case ast.Attribute(value=inner):
-            return Hole(origins_of(value(reader, inner)))
+            return Hole(origins_of(read_value(reader, inner)))
     return _comprehension(reader, node)
 
 
 def _comprehension(reader: PythonReader, node: ast.expr) -> Value:
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
         for part in node.generators:
-            reader.bind(part.target, values.element(value(reader, part.iter)))
-        return Array((value(reader, node.elt),))
+            reader.bind(part.target, element(read_value(reader, part.iter)))
+        return Array((read_value(reader, node.elt),))
     if isinstance(node, ast.Compare | ast.UnaryOp):
         return Hole(reader.test(node).origins)
     return UNKNOWN
@@ -72,7 +72,7 @@ def _constant(constant: object) -> Value:
 def _formatted(reader: PythonReader, node: ast.expr) -> Text | str:
     if isinstance(node, ast.Constant):
         return str(node.value)
-    return values.as_text(value(reader, node.value)) if isinstance(node, ast.FormattedValue) else text(UNKNOWN)
+    return as_text(read_value(reader, node.value)) if isinstance(node, ast.FormattedValue) else text(UNKNOWN)
 
 
 def _percent(left: Value, right: Value) -> Value:
@@ -89,8 +89,8 @@ def _dict(reader: PythonReader, keys: Sequence[ast.expr | None], members: Sequen
     items: dict[str, Value] = {}
     opened = False
     for key, item_node in zip(keys, members, strict=True):
-        found = value(reader, item_node)
-        name = value(reader, key) if key is not None else None
+        found = read_value(reader, item_node)
+        name = read_value(reader, key) if key is not None else None
         known = name.constant if isinstance(name, Text) else None
         if known is not None:
             items[known] = found
@@ -105,19 +105,19 @@ def _dict(reader: PythonReader, keys: Sequence[ast.expr | None], members: Sequen
 def _either(reader: PythonReader, nodes: Sequence[ast.expr]) -> Value:
     """Take one of several; fields of the event that are tried one after the other are marked so."""
     before = len(reader.fields)
-    found = [value(reader, node) for node in nodes]
-    values.tried(reader.fields, before)
-    real = [item for item in found if not values.is_empty(item)]
+    found = [read_value(reader, node) for node in nodes]
+    tried(reader.fields, before)
+    real = [part for part in found if not is_empty(part)]
     if len(real) == 1:
         return real[0]
-    return Hole(frozenset(origin for item in found for origin in origins_of(item)))
+    return Hole(frozenset(origin for part in found for origin in origins_of(part)))
 
 
 def _subscript(reader: PythonReader, node: ast.expr, inner: ast.expr, index: ast.expr) -> Value:
     if reader.dotted(inner) == "os.environ":
-        return python_calls.environment(reader, node, value(reader, index))
-    found = value(reader, inner)
+        return environment(reader, node, read_value(reader, index))
+    found = read_value(reader, inner)
     key = index.value if isinstance(index, ast.Constant) else None
     if isinstance(key, str):
-        return values.field(reader.fields, reader.place(node), found, key)
-    return values.item(found, key) if isinstance(key, int) else Hole(origins_of(found))
+        return field(reader.fields, reader.place(node), found, key)
+    return item(found, key) if isinstance(key, int) else Hole(origins_of(found))

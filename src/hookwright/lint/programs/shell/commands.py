@@ -21,9 +21,9 @@ from hookwright.lint.programs.ir import (
     Text,
     text,
 )
-from hookwright.lint.programs.shell import words as shell_words
 from hookwright.lint.programs.shell.children import child, inline_code, reads_program
 from hookwright.lint.programs.shell.jq_calls import eats, run_jq
+from hookwright.lint.programs.shell.words import read_word, substitutions
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -82,7 +82,7 @@ _PREFIXES = frozenset(["command", "builtin", "exec", "env", "nohup", "time", "su
 _PRINTF = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z%])")
 
 
-def command(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
+def read_command(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
     """Read a simple command with its redirections."""
     own = [child for child in node.children if child.type.endswith("_redirect")]
     every = [*own, *redirects]
@@ -112,7 +112,7 @@ def _heredoc(reader: ShellReader, node: Node, body: Node | None) -> Text:
         return Text()
     if start[:1] in ("'", '"', "\\"):
         return text(reader.source(body))
-    return shell_words.word(reader, body)
+    return read_word(reader, body)
 
 
 def _file_redirect(
@@ -141,7 +141,7 @@ def _plain(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> list[S
     for redirect in redirects:
         if redirect.type == "heredoc_redirect":
             parts += redirect.children_by_field_name("argument")
-    before = [stmt for part in (*assignments, *parts) for stmt in shell_words.substitutions(reader, part)]
+    before = [stmt for part in (*assignments, *parts) for stmt in substitutions(reader, part)]
     if node.type == "test_command" or not parts:
         return before
     words = [reader.word(part) for part in parts]

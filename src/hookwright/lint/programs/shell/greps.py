@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hookwright.lint.programs.ir import Place, Program
-from hookwright.lint.programs.shell.reader import parse
+from hookwright.lint.programs.shell.reader import parse_shell
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,7 +16,7 @@ _GREPS = (b"grep", b"egrep", b"fgrep", b"rg")
 
 def unguarded_greps(program: Program) -> Iterator[tuple[Place, str]]:
     """List greps whose status becomes that of an assignment which nobody asks about."""
-    waiting = [parse(program.text)]
+    waiting = [parse_shell(program.text)]
     while waiting:
         node = waiting.pop()
         waiting.extend(reversed(node.children))

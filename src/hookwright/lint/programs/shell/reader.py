@@ -13,6 +13,7 @@ from hookwright.errors import MissingExtra
 from hookwright.lint.programs.blocks import checked, leaves_always, printed, redirected
 from hookwright.lint.programs.ir import (
     Arm,
+    Asks,
     Block,
     Branch,
     EnvRead,
@@ -28,16 +29,22 @@ from hookwright.lint.programs.ir import (
     Stmt,
     Stream,
     Test,
-    TestKind,
     Text,
     Within,
     text,
 )
-from hookwright.lint.programs.shell import commands as shell_commands
-from hookwright.lint.programs.shell import tests as shell_tests
-from hookwright.lint.programs.shell import words as shell_words
 from hookwright.lint.programs.shell.bashisms import find_bashisms
-from hookwright.lint.programs.shell.words import after, joined, spaced, without_last_newline
+from hookwright.lint.programs.shell.commands import read_command, with_redirects
+from hookwright.lint.programs.shell.tests import read_condition, read_conditions
+from hookwright.lint.programs.shell.words import (
+    after,
+    assign,
+    joined,
+    read_pattern,
+    read_word,
+    spaced,
+    without_last_newline,
+)
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -59,14 +66,14 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
-def parse(source: str) -> Node:
+def parse_shell(source: str) -> Node:
     """Parse shell text; the node knows its own source bytes."""
     return _parser().parse(source.encode("utf-8", "surrogatepass")).root_node
 
 
 def read_shell(source: str, path: str = "", known: Mapping[str, str] | None = None) -> Program:
     """Read a shell program; `known` are variables whose values are certain."""
-    root = parse(source)
+    root = parse_shell(source)
     reader = ShellReader(source, path, known or {})
     body = tuple(reader.block(root.children))
     return Program(
@@ -133,7 +140,7 @@ class ShellReader:
 
     def word(self, node: Node) -> Text:
         """Tell what a word stands for."""
-        return shell_words.word(self, node)
+        return read_word(self, node)
 
     def inner(self, code: str) -> Program:
         """Read a shell program that stands inside of this one."""
@@ -172,7 +179,7 @@ class ShellReader:
         """Read one statement."""
         match node.type:
             case "command" | "test_command":
-                return shell_commands.command(self, node, ())
+                return read_command(self, node, ())
             case "redirected_statement":
                 return self._redirected(node)
             case "list":
@@ -190,10 +197,10 @@ class ShellReader:
             case "function_definition":
                 return self._define(node)
             case "variable_assignment":
-                return shell_words.assign(self, node)
+                return assign(self, node)
             case "variable_assignments" | "declaration_command":
                 parts = [child for child in node.children if child.type == "variable_assignment"]
-                return [stmt for part in parts for stmt in shell_words.assign(self, part)]
+                return [stmt for part in parts for stmt in assign(self, part)]
             case "negated_command":
                 return [stmt for child in node.children if child.is_named for stmt in self.statement(child)]
             case kind if kind in _LISTS:
@@ -257,9 +264,9 @@ class ShellReader:
         if body is None:
             return []
         if body.type in ("command", "test_command"):
-            found = shell_commands.command(self, body, redirects)
+            found = read_command(self, body, redirects)
         else:
-            found = shell_commands.with_redirects(self, redirects, lambda: self.statement(body))
+            found = with_redirects(self, redirects, lambda: self.statement(body))
         return found if here is None else self._after_heredoc(here, found)
 
     def _after_heredoc(self, node: Node, found: list[Stmt]) -> list[Stmt]:
@@ -272,7 +279,7 @@ class ShellReader:
         if right is None:
             return found
         operator = node.child_by_field_name("operator")
-        test = Test(self.place(node), TestKind.STATUS, negated=operator is not None and self.source(operator) == "||")
+        test = Test(self.place(node), Asks.STATUS, negated=operator is not None and self.source(operator) == "||")
         return [*checked(tuple(found)), Branch(self.place(node), (Arm(test, tuple(self.statement(right))),))]
 
     def _list(self, node: Node) -> list[Stmt]:
@@ -283,9 +290,9 @@ class ShellReader:
         either = any(child.type == "||" for child in node.children)
         if either and left.type == "list" and any(child.type == "&&" for child in left.children):
             first = [child for child in left.children if child.is_named]
-            before, test = shell_tests.condition(self, first[0])
+            before, test = read_condition(self, first[0])
             return self._branch(node, before, [(test, first[1:])], [right])
-        before, test = shell_tests.condition(self, left)
+        before, test = read_condition(self, left)
         if either:
             test = replace(test, negated=not test.negated)
         return self._branch(node, before, [(test, [right])], [])
@@ -337,14 +344,14 @@ class ShellReader:
     # ── branches and loops ──────────────────────────────────────────────────
 
     def _if(self, node: Node) -> list[Stmt]:
-        before, test = shell_tests.conditions(self, node.children_by_field_name("condition"))
+        before, test = read_conditions(self, node.children_by_field_name("condition"))
         arms = [(test, after(node, "then"))]
         otherwise: list[Node] = []
         for child in node.children:
             if child.type == "elif_clause":
                 parts = [part for part in child.children if part.is_named]
                 nodes = after(child, "then")
-                more, question = shell_tests.conditions(self, [part for part in parts if part not in nodes])
+                more, question = read_conditions(self, [part for part in parts if part not in nodes])
                 before += more
                 arms.append((question, nodes))
             elif child.type == "else_clause":
@@ -357,20 +364,20 @@ class ShellReader:
         arms: list[tuple[Test, list[Node]]] = []
         otherwise: list[Node] = []
         for item in (child for child in node.children if child.type == "case_item"):
-            patterns = tuple(shell_words.pattern(self, part) for part in item.children_by_field_name("value"))
+            patterns = tuple(read_pattern(self, part) for part in item.children_by_field_name("value"))
             values = item.children_by_field_name("value")
             body = [child for child in item.children if child.is_named and child not in values]
             if patterns == ("*",):
                 otherwise = body
             else:
-                arms.append((Test(self.place(item), TestKind.GLOB, subject.origins, patterns), body))
+                arms.append((Test(self.place(item), Asks.GLOB, subject.origins, patterns), body))
         return self._branch(node, [], arms, otherwise)
 
     def _loop(self, node: Node) -> list[Stmt]:
         before: list[Stmt] = []
         body = node.child_by_field_name("body")
         if node.type == "while_statement":
-            before, _ = shell_tests.conditions(self, node.children_by_field_name("condition"))
+            before, _ = read_conditions(self, node.children_by_field_name("condition"))
         elif node.type == "for_statement":
             self._bind_loop(node)
         found = self.block(body.children) if body is not None else []

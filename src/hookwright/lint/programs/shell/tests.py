@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookwright.lint.programs.blocks import all_tests, checked, points, printed
-from hookwright.lint.programs.ir import Call, Place, Stmt, Test, TestKind, Text, text
-from hookwright.lint.programs.shell import words as shell_words
+from hookwright.lint.programs.ir import Asks, Call, Place, Stmt, Test, Text, text
+from hookwright.lint.programs.shell.words import read_pattern, substitutions
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,7 +23,7 @@ _GREPS = frozenset(["grep", "egrep", "fgrep", "rg"])
 _GREP_VALUES = frozenset(["-A", "-B", "-C", "-m", "--max-count", "-f"])
 
 
-def conditions(reader: ShellReader, nodes: Sequence[Node]) -> tuple[list[Stmt], Test]:
+def read_conditions(reader: ShellReader, nodes: Sequence[Node]) -> tuple[list[Stmt], Test]:
     """Read a list of condition nodes; the last one decides."""
     named = [node for node in nodes if node.is_named]
     before: list[Stmt] = []
@@ -31,27 +31,27 @@ def conditions(reader: ShellReader, nodes: Sequence[Node]) -> tuple[list[Stmt], 
         return before, Test(Place())
     for node in named[:-1]:
         before += reader.statement(node)
-    more, test = condition(reader, named[-1])
+    more, test = read_condition(reader, named[-1])
     return before + more, test
 
 
-def condition(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
+def read_condition(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
     """Read one condition: what it does, and what it asks."""
     place = reader.place(node)
     match node.type:
         case "negated_command":
-            before, test = condition(reader, next(child for child in node.children if child.is_named))
+            before, test = read_condition(reader, next(child for child in node.children if child.is_named))
             return before, replace(test, negated=not test.negated)
         case "test_command":
-            return shell_words.substitutions(reader, node), _bracket(reader, node)
+            return substitutions(reader, node), _bracket(reader, node)
         case "list":
             parts = [child for child in node.children if child.is_named]
-            both = [condition(reader, part) for part in parts]
-            kind = TestKind.ANY if any(child.type == "||" for child in node.children) else TestKind.ALL
+            both = [read_condition(reader, part) for part in parts]
+            kind = Asks.ANY if any(child.type == "||" for child in node.children) else Asks.ALL
             return [stmt for found, _ in both for stmt in found], Test(place, kind, parts=tuple(t for _, t in both))
         case "compound_statement" | "subshell":
             inner = [child for child in node.children if child.is_named]
-            return conditions(reader, inner) if inner else ([], Test(place))
+            return read_conditions(reader, inner) if inner else ([], Test(place))
         case "command":
             return _command(reader, node)
         case "redirected_statement":
@@ -77,14 +77,14 @@ def _command(reader: ShellReader, node: Node, value: Text | None = None) -> tupl
     if name in ("test", "["):
         return list(found), _classic(place, words[1:])
     if name in ("command", "which", "type", "hash"):
-        return list(found), Test(place, TestKind.EXISTS, patterns=tuple(word.known for word in words[1:]))
+        return list(found), Test(place, Asks.EXISTS, patterns=tuple(word.known for word in words[1:]))
     if name in reader.functions:
         asked = list(all_tests(found))
         both = frozenset(origin for test in asked for origin in test.origins)
-        return list(found), Test(place, TestKind.ANY, origins | both, parts=tuple(asked))
+        return list(found), Test(place, Asks.ANY, origins | both, parts=tuple(asked))
     if name == "jq":
         origins |= given.origins
-    return list(found), Test(place, TestKind.STATUS, origins, (name,) if name else ())
+    return list(found), Test(place, Asks.STATUS, origins, (name,) if name else ())
 
 
 def _redirected(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
@@ -99,7 +99,7 @@ def _redirected(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
     elif body.type == "pipeline":
         _, test = _pipeline(reader, body)
     else:
-        _, test = condition(reader, body)
+        _, test = read_condition(reader, body)
     return list(found), test
 
 
@@ -112,7 +112,7 @@ def _pipeline(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
         _, test = _command(reader, last, value)
         return list(found), test
     called = [point.stmt.name for point in points(found) if isinstance(point.stmt, Call)]
-    return list(found), Test(reader.place(node), TestKind.STATUS, patterns=tuple(called[-1:]))
+    return list(found), Test(reader.place(node), Asks.STATUS, patterns=tuple(called[-1:]))
 
 
 def _words(reader: ShellReader, node: Node) -> list[Text]:
@@ -147,7 +147,7 @@ def _grep(place: Place, words: Sequence[Text], given: Text) -> Test:
         first = operands.pop(0)
         patterns += [choice for hole in first.holes for choice in hole.choices] or [first.known]
     origins = given.origins if not operands else frozenset(o for word in operands for o in word.origins)
-    return Test(place, TestKind.CONTAINS if fixed else TestKind.REGEX, origins, tuple(patterns), negated)
+    return Test(place, Asks.CONTAINS if fixed else Asks.REGEX, origins, tuple(patterns), negated)
 
 
 # ── [ … ] and [[ … ]] ───────────────────────────────────────────────────────
@@ -168,7 +168,7 @@ def _expression(reader: ShellReader, node: Node) -> Test:
             return _unary(reader, node)
         case "binary_expression":
             return _binary(reader, node)
-    return Test(place, TestKind.EMPTY, reader.word(node).origins, negated=True)
+    return Test(place, Asks.EMPTY, reader.word(node).origins, negated=True)
 
 
 def _unary(reader: ShellReader, node: Node) -> Test:
@@ -180,10 +180,10 @@ def _unary(reader: ShellReader, node: Node) -> Test:
     value = reader.word(inner)
     place = reader.place(node)
     if operator in ("-z", "-n"):
-        return Test(place, TestKind.EMPTY, value.origins, negated=operator == "-n")
+        return Test(place, Asks.EMPTY, value.origins, negated=operator == "-n")
     if operator in _FILE_TESTS:
-        return Test(place, TestKind.EXISTS, value.origins, (value.known,))
-    return Test(place, TestKind.OTHER, value.origins)
+        return Test(place, Asks.EXISTS, value.origins, (value.known,))
+    return Test(place, Asks.OTHER, value.origins)
 
 
 def _binary(reader: ShellReader, node: Node) -> Test:
@@ -195,19 +195,19 @@ def _binary(reader: ShellReader, node: Node) -> Test:
         return Test(place)
     if sign in ("&&", "||", "-a", "-o"):
         parts = (_expression(reader, left), *(_expression(reader, part) for part in right))
-        return Test(place, TestKind.ALL if sign in ("&&", "-a") else TestKind.ANY, parts=parts)
+        return Test(place, Asks.ALL if sign in ("&&", "-a") else Asks.ANY, parts=parts)
     value = reader.word(left)
     wanted = text(*(reader.word(part) for part in right))
     if sign == "=~":
-        return Test(place, TestKind.REGEX, value.origins, _patterns(wanted))
+        return Test(place, Asks.REGEX, value.origins, _patterns(wanted))
     if sign in ("=", "==", "!="):
         origins = value.origins | wanted.origins
-        pattern = "".join(shell_words.pattern(reader, part) for part in right)
+        pattern = "".join(read_pattern(reader, part) for part in right)
         globbing = any(
             "*" in reader.source(part) for part in right if part.type in ("extglob_pattern", "concatenation")
         )
-        return Test(place, TestKind.GLOB if globbing else TestKind.EQUALS, origins, (pattern,), negated=sign == "!=")
-    return Test(place, TestKind.EQUALS if sign in _ORDER else TestKind.OTHER, value.origins | wanted.origins)
+        return Test(place, Asks.GLOB if globbing else Asks.EQUALS, origins, (pattern,), negated=sign == "!=")
+    return Test(place, Asks.EQUALS if sign in _ORDER else Asks.OTHER, value.origins | wanted.origins)
 
 
 def _patterns(wanted: Text) -> tuple[str, ...]:
@@ -221,9 +221,9 @@ def _classic(place: Place, words: Sequence[Text]) -> Test:
     negated = known[:1] == ["!"]
     rest = words[1:] if negated else words
     if rest and rest[0].constant in ("-z", "-n"):
-        return Test(place, TestKind.EMPTY, origins, negated=negated is not (rest[0].constant == "-n"))
+        return Test(place, Asks.EMPTY, origins, negated=negated is not (rest[0].constant == "-n"))
     if rest and rest[0].constant in _FILE_TESTS:
-        return Test(place, TestKind.EXISTS, origins, tuple(word.known for word in rest[1:2]), negated)
+        return Test(place, Asks.EXISTS, origins, tuple(word.known for word in rest[1:2]), negated)
     if len(rest) == 3 and rest[1].constant in ("=", "==", "!="):
-        return Test(place, TestKind.EQUALS, origins, (rest[2].known,), negated is not (rest[1].constant == "!="))
-    return Test(place, TestKind.OTHER, origins, negated=negated)
+        return Test(place, Asks.EQUALS, origins, (rest[2].known,), negated is not (rest[1].constant == "!="))
+    return Test(place, Asks.OTHER, origins, negated=negated)

@@ -21,7 +21,7 @@ _DEFAULTS = frozenset([":-", "-", ":=", "="])
 _OWN = re.compile(r"[0-9@*#?$!_-]|BASH_SOURCE|PWD|OLDPWD|IFS|RANDOM|SECONDS|LINENO|FUNCNAME|PIPESTATUS|REPLY")
 
 
-def word(reader: ShellReader, node: Node) -> Text:
+def read_word(reader: ShellReader, node: Node) -> Text:
     """Tell what a node of a word stands for."""
     match node.type:
         case "raw_string":
@@ -57,7 +57,7 @@ def _pieces(reader: ShellReader, node: Node) -> Text:
         # The grammar counts white space before some expansions as theirs.
         raw = reader.source(child)
         blank = raw[: len(raw) - len(raw.lstrip())] if child.type == "simple_expansion" else ""
-        parts += [_unescaped(reader, escape, start, child.start_byte) + blank, word(reader, child)]
+        parts += [_unescaped(reader, escape, start, child.start_byte) + blank, read_word(reader, child)]
         start = child.end_byte
     parts.append(_unescaped(reader, escape, start, end))
     return text(*parts)
@@ -102,7 +102,7 @@ def expansion(reader: ShellReader, node: Node) -> Text:
     sign = reader.source(operator)
     if sign in _DEFAULTS:
         rest = [child for child in node.children if child.start_byte >= operator.end_byte and child.is_named]
-        default = text(*(word(reader, child) for child in rest))
+        default = text(*(read_word(reader, child) for child in rest))
         value = lookup(reader, name, node, fallback=bool(rest))
         if value.constant is not None:
             return value
@@ -111,9 +111,9 @@ def expansion(reader: ShellReader, node: Node) -> Text:
     return value if not value.parts else text(Hole(value.origins))
 
 
-def pattern(reader: ShellReader, node: Node) -> str:
+def read_pattern(reader: ShellReader, node: Node) -> str:
     """Give a glob pattern as text; unknown parts become a star."""
-    value = word(reader, node)
+    value = read_word(reader, node)
     return "".join(part if isinstance(part, str) else "*" for part in value.parts)
 
 
@@ -135,12 +135,14 @@ def assign(reader: ShellReader, node: Node) -> list[Stmt]:
     inner = substitutions(reader, value)
     added = any(child.type == "+=" for child in node.children)
     known = reader.variables.get(key, text("")) if added else text("")
-    reader.variables[key] = text(known, word(reader, value)) if value.type != "array" else text(_array(reader, value))
+    reader.variables[key] = (
+        text(known, read_word(reader, value)) if value.type != "array" else text(_array(reader, value))
+    )
     return inner
 
 
 def _array(reader: ShellReader, node: Node) -> Hole:
-    items = [word(reader, child) for child in node.children if child.is_named]
+    items = [read_word(reader, child) for child in node.children if child.is_named]
     constants = [item.constant for item in items]
     choices = tuple(item for item in constants if item is not None) if None not in constants else ()
     return Hole(frozenset(origin for item in items for origin in item.origins), choices)
