@@ -29,13 +29,17 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def add_journal(parser: argparse.ArgumentParser, since: str | None) -> None:
     """Add the options that choose records."""
-    parser.add_argument("--since", default=since, metavar="WHEN", help="30m, 2h, 30d, or a date such as 2026-05-01")
-    parser.add_argument("--event", metavar="NAME", help="only this event")
-    parser.add_argument("--tool", metavar="NAME", help="only this tool")
-    parser.add_argument("--handler", metavar="TEXT", help="only hooks whose command has this text")
-    parser.add_argument("--session", metavar="ID", help="only the session whose id begins so")
     parser.add_argument(
-        "--state-dir", metavar="DIR", help="where the journal is (default: $HOOKWRIGHT_STATE_DIR or XDG)"
+        "--since", default=since, metavar="WHEN", help="start at this time: 30m, 2h, 30d, or a date such as 2026-05-01"
+    )
+    parser.add_argument("--event", metavar="NAME", help="only records of this event")
+    parser.add_argument("--tool", metavar="NAME", help="only records of this tool")
+    parser.add_argument("--handler", metavar="TEXT", help="only hooks whose command contains TEXT")
+    parser.add_argument("--session", metavar="ID", help="only sessions whose ID starts with this")
+    parser.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        help="directory of the journal (default: $HOOKWRIGHT_STATE_DIR, else the XDG state directory)",
     )
 
 

@@ -31,27 +31,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="a project directory, a settings file, a plugin's folder, a skill or agent file (default: the "
-        "project here)",
+        help="project directory, settings file, plugin directory, skill or agent file (default: the current project)",
     )
-    parser.add_argument("--user", action="store_true", help="also the user's own settings, skills and agents")
-    parser.add_argument("--all", action="store_true", help="also user and managed settings and enabled plugins")
-    parser.add_argument("--format", choices=("text", "json", "sarif", "github"), default="text", help="how to print")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("--select", action="append", default=[], metavar="IDS", help="only these rules: HK401, HK4, …")
-    parser.add_argument("--ignore", action="append", default=[], metavar="IDS", help="all but these rules")
+    parser.add_argument("--user", action="store_true", help="also check your user settings, skills and agents")
+    parser.add_argument("--all", action="store_true", help="also check user and managed settings and enabled plugins")
     parser.add_argument(
-        "--min-severity", choices=[item.value for item in Severity], default="info", help="leave out less"
+        "--format", choices=("text", "json", "sarif", "github"), default="text", help="output format (default: text)"
+    )
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    parser.add_argument(
+        "--select",
+        action="append",
+        default=[],
+        metavar="IDS",
+        help="check only these rules or rule prefixes (comma-separated), such as HK401,HK4",
     )
     parser.add_argument(
-        "--target", default="", metavar="LIST", help="2.1.200, codex, gemini, cursor, copilot, windows, …"
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="IDS",
+        help="skip these rules or rule prefixes (comma-separated)",
     )
-    parser.add_argument("--fix", action="store_true", help="mend what is mechanical, and show the difference")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would change")
-    parser.add_argument("--run", action="store_true", help="fire samples at trusted hooks, in a copy of the project")
-    parser.add_argument("--trust", action="store_true", help="with --run: trust the project's hooks for this call")
+    parser.add_argument(
+        "--min-severity",
+        choices=[item.value for item in Severity],
+        default="info",
+        help="hide findings below this level",
+    )
+    parser.add_argument(
+        "--target",
+        default="",
+        metavar="LIST",
+        help="also check for these versions, agents or systems: 2.1.200, codex, gemini, cursor, copilot, windows",
+    )
+    parser.add_argument("--fix", action="store_true", help="apply fixes and show the diff")
+    parser.add_argument("--diff", action="store_true", help="show the diff of --fix without applying it")
+    parser.add_argument(
+        "--run",
+        action="store_true",
+        help="also fire sample events at trusted hooks, in a temporary copy of the project",
+    )
+    parser.add_argument("--trust", action="store_true", help="with --run, trust the project's hooks for this command")
     parser.epilog = (
-        "Exit status: 0 nothing worse than info, 1 findings, 2 usage. `hookwright rules HK401` explains a rule."
+        "Exit status: 0 if there is nothing worse than info, 1 if there are findings, 2 for usage errors. "
+        "`hookwright rules HK401` explains a rule."
     )
 
 

@@ -32,8 +32,8 @@ _MARKS = {Health.GOOD: "✓", Health.NOTE: "·", Health.WARNING: "!", Health.BAD
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_places(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.epilog = "Exit status: 0 nothing is broken (there may be warnings), 1 something is."
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.epilog = "Exit status: 0 if nothing is broken (there may be warnings), 1 if something is."
 
 
 def run(args: argparse.Namespace) -> int:

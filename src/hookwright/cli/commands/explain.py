@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_event(parser)
     add_places(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print the explanation as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

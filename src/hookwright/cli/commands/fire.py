@@ -37,21 +37,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_event(parser)
     add_places(parser)
     add_servers(parser)
-    parser.add_argument("--sequential", action="store_true", help="run hooks one after the other; a stop ends the rest")
-    parser.add_argument("--no-timeouts", action="store_true", help="let every hook run until it ends")
-    parser.add_argument("--no-journal", action="store_true", help="leave no line in the journal")
+    parser.add_argument("--sequential", action="store_true", help="run hooks one after another; a stop skips the rest")
+    parser.add_argument("--no-timeouts", action="store_true", help="ignore the hooks' timeouts")
+    parser.add_argument("--no-journal", action="store_true", help="do not write to the journal")
     parser.add_argument(
         "--inject",
         action="append",
         default=[],
         metavar="FAULT[:PATTERN]",
-        help=f"let hooks fail ({', '.join(FAULTS)}=2s); a pattern names those whose command has it",
+        help=f"make hooks fail ({', '.join(FAULTS)}=2s), or only those whose command contains PATTERN",
     )
     parser.add_argument("--watch", action="store_true", help="fire again whenever settings or scripts change")
-    parser.add_argument("--as-model", action="store_true", help="print exactly what the model would receive")
-    parser.add_argument("--show-event", action="store_true", help="print the event as hooks would read it, run nothing")
+    parser.add_argument("--as-model", action="store_true", help="print exactly what the model would read")
+    parser.add_argument(
+        "--show-event", action="store_true", help="print the event as hooks would read it, without running any"
+    )
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
-    parser.epilog = "Exit status: 0 the action would proceed, 2 it is blocked, 1 usage or internal error."
+    parser.epilog = "Exit status: 0 if the action would proceed, 2 if it is blocked, 1 for usage and internal errors."
 
 
 class Fired(msgspec.Struct, frozen=True):

@@ -22,9 +22,9 @@ from hookwright.text import one_line, say
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("event", nargs="?", metavar="EVENT", help="only this event")
+    parser.add_argument("event", nargs="?", metavar="EVENT", help="list only the hooks of this event")
     add_places(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print the hooks as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

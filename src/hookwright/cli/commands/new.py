@@ -22,17 +22,20 @@ SCOPES = {scope.value: scope for scope in (Scope.PROJECT, Scope.USER, Scope.LOCA
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("template", nargs="?", metavar="TEMPLATE", help="what to write; --list tells the choice")
+    parser.add_argument("template", nargs="?", metavar="TEMPLATE", help="template name; --list shows them all")
     parser.add_argument("--list", action="store_true", help="list the templates")
-    parser.add_argument("--show", action="store_true", help="print the script and its cases, write nothing")
+    parser.add_argument("--show", action="store_true", help="print the script and its cases without writing files")
     parser.add_argument(
-        "--lang", choices=[language.value for language in TemplateLanguage], default="bash", help="default: bash"
+        "--lang",
+        choices=[language.value for language in TemplateLanguage],
+        default="bash",
+        help="script language (default: bash)",
     )
     parser.add_argument(
-        "--scope", choices=list(SCOPES), default="project", help="for everybody, for you, or for you here (local)"
+        "--scope", choices=list(SCOPES), default="project", help="settings to add the hook to (default: project)"
     )
     add_places(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

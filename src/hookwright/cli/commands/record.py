@@ -30,16 +30,22 @@ from hookwright.text import did_you_mean
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("transcript", nargs="*", metavar="TRANSCRIPT", help="transcripts (.jsonl) of earlier sessions")
-    parser.add_argument("--event", action="append", default=[], metavar="NAME", help="only this event; may be repeated")
-    parser.add_argument("--tool", action="append", default=[], metavar="NAME", help="only this tool; may be repeated")
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many cases")
-    parser.add_argument("--out", metavar="FILE", help="a new .yaml or .json file (default: YAML on stdout)")
+    parser.add_argument(
+        "--event", action="append", default=[], metavar="NAME", help="record only this event; can be repeated"
+    )
+    parser.add_argument(
+        "--tool", action="append", default=[], metavar="NAME", help="record only this tool; can be repeated"
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="record at most N cases")
+    parser.add_argument(
+        "--out", metavar="FILE", help="write the cases to a new .yaml or .json file (default: YAML to stdout)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
     parser.epilog = (
-        "`hookwright record [OPTIONS] -- COMMAND …` runs a command, for example `hookwright run`, and records the "
-        "events of its session with the hooks' decisions. Cases from a transcript expect nothing yet: "
-        "`hookwright test --update` records what the hooks do now. Credentials are replaced; "
-        "read the file before you commit it."
+        "`hookwright record [OPTIONS] -- COMMAND ...` runs a command, for example `hookwright run`, and records the "
+        "events of its session with the hooks' decisions. Cases from a transcript have no expectations yet: "
+        "`hookwright test --update` adds what the hooks do now. Credentials are redacted, but "
+        "review the file before you commit it."
     )
 
 

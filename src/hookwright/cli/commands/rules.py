@@ -18,8 +18,8 @@ USAGE = 2
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("ids", nargs="*", metavar="ID", help="HK401, exit-1-guard, or a beginning such as HK4")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="rule ID, name or ID prefix: HK401, exit-1-guard, HK4")
+    parser.add_argument("--json", action="store_true", help="print the rules as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

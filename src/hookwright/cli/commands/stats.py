@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_journal(parser, since="30d")
     add_places(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
 class Counted(msgspec.Struct, kw_only=True):

@@ -35,18 +35,29 @@ FOLDER = os.path.join(".claude", "hooks", "tests")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help=f"case files or folders (default: {FOLDER})")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help=f"case files or directories (default: {FOLDER})")
     add_places(parser)
     add_servers(parser)
-    parser.add_argument("-k", action="append", default=[], metavar="TEXT", dest="only", help="only cases named so")
-    parser.add_argument("-j", "--jobs", type=int, default=_jobs(), metavar="N", help="cases at once (default: cores)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="name every case, not only those that fail")
-    parser.add_argument("--format", choices=FORMATS, default="pretty", help="how results are told (default: pretty)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument(
+        "-k", action="append", default=[], metavar="TEXT", dest="only", help="run only cases whose name contains TEXT"
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=int,
+        default=_jobs(),
+        metavar="N",
+        help="number of parallel cases (default: number of cores)",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="list every case, not only failures")
+    parser.add_argument("--format", choices=FORMATS, default="pretty", help="output format (default: pretty)")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
     parser.add_argument("--out", metavar="FILE", help="write the report to a file")
-    parser.add_argument("--update", action="store_true", help="record what happened into the cases that fail")
-    parser.add_argument("--scratch", action="store_true", help="run every case in a scratch copy of the project")
-    parser.epilog = "Exit status: 0 all cases passed, 1 some failed, 2 usage error or nothing to run."
+    parser.add_argument("--update", action="store_true", help="rewrite failing cases to expect what happened")
+    parser.add_argument("--scratch", action="store_true", help="run every case in a temporary copy of the project")
+    parser.epilog = (
+        "Exit status: 0 if all cases passed, 1 if some failed, 2 for usage errors and if there is nothing to run."
+    )
 
 
 def _jobs() -> int:

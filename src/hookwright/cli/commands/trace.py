@@ -22,13 +22,19 @@ KINDS = ("run", "skip", "event")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("-f", "--follow", action="store_true", help="go on and show what happens from now on")
-    parser.add_argument("-n", type=int, default=20, metavar="N", help="the last N records, 0 for all (default: 20)")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="keep running and show new records as they are written"
+    )
+    parser.add_argument(
+        "-n", type=int, default=20, metavar="N", help="show the last N records, 0 for all (default: 20)"
+    )
     add_journal(parser, since=None)
-    parser.add_argument("--decision", choices=DECISIONS, help="only what was decided so")
-    parser.add_argument("--outcome", choices=OUTCOMES, help="only runs that ended so")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only such records (default: all)")
-    parser.add_argument("--json", action="store_true", help="print the records as they are, one a line")
+    parser.add_argument("--decision", choices=DECISIONS, help="show only records with this decision")
+    parser.add_argument("--outcome", choices=OUTCOMES, help="show only runs with this outcome")
+    parser.add_argument(
+        "--kind", action="append", choices=KINDS, help="show only records of this kind; can be repeated"
+    )
+    parser.add_argument("--json", action="store_true", help="print the records as JSON, one per line")
 
 
 def endless(args: argparse.Namespace) -> bool:
