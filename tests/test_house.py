@@ -102,3 +102,9 @@ def test_the_walk_of_a_denied_call_ends_with_the_text_the_model_reads(tmp_path: 
     path = ["engine", "hookset", "executors.command", "interpret", "spill", "aggregate", "visibility"]
     assert [module for module in dict.fromkeys(crossed) if module in path] == path
     assert len(set(crossed)) <= 36
+
+
+def test_hardly_anything_in_the_agent_writes_to_attributes_of_other_objects() -> None:
+    found = house.outside_writes(PACKAGE / "agent")
+    assert len(found) <= 10, found
+    assert not [write for write in found if write.startswith("assembly.py")]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookwright.agent.tools import TOOLS, ToolContext, ToolResult, bench_for
+from hookwright.agent.tools import TOOLS, EnvFiles, Shells, ToolContext, ToolResult
 from hookwright.protocol.diagnostics import Diagnostic
 
 
@@ -20,7 +20,15 @@ def make_bench(
     project.mkdir(exist_ok=True)
     heard = notes if notes is not None else []
     surroundings = {"PATH": os.environ["PATH"], "HOME": str(folder), **env}
-    return bench_for(str(project), surroundings, str(folder / "session"), lambda: env_files, heard.append)
+    session = str(folder / "session")
+    return ToolContext(
+        root=str(project),
+        cwd=str(project),
+        env=surroundings,
+        folder=session,
+        shells=Shells(session),
+        env_files=EnvFiles(lambda: env_files, heard.append),
+    )
 
 
 async def call_in(bench: ToolContext, tool: str, **arguments: Any) -> ToolResult:

@@ -69,7 +69,7 @@ def test_a_hook_may_end_a_teammate(place: Place) -> None:
         [tool("Agent", description="d", prompt="SUBTASK", name="ada")],
         [bash("sleep 0.6")],
         [tool("SendMessage", to="ada", message="hello")],
-        *seen("There is no member ada"),
+        *seen("There is no member named ada"),
     ]
     ran = place.run({"turns": turns, "routes": [route("ada", "SUBTASK", [[{"text": "done"}]])]}, *ALLOW)
     assert ran.text == "SAW"

@@ -118,8 +118,9 @@ def test_rules_of_settings_files_hold_with_their_own_anchor(place: Place) -> Non
     assert permits(session, place.write("src/a"))
     assert not permits(session, place.write("skills/a"))
     assert permits(session, place.write(str(user / "skills" / "a" / "SKILL.md")))
-    assert [note.code for note in session.notices] == ["invalid-rule"]
-    assert "settings.json" in str(session.notices[0])
+    (notice,) = session.take_notices()
+    assert notice.code == "invalid-rule"
+    assert "settings.json" in str(notice)
 
 
 def test_directories_of_settings_belong_to_the_workspace(place: Place, tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_modes_are_read_and_wrong_ones_reported(place: Place) -> None:
     assert place.session(mode="manual").mode == "default"
     assert place.session(mode="acceptEdits").mode == "acceptEdits"
     wrong = place.session(mode="yolo")
-    assert (wrong.mode, wrong.notices[0].code) == ("default", "invalid-permission-update")
+    assert (wrong.mode, wrong.take_notices()[0].code) == ("default", "invalid-permission-update")
     with pytest.raises(InvalidUpdate, match="no permission mode"):
         place.session().set_mode("yolo")
 
@@ -168,7 +169,7 @@ def test_modes_are_read_and_wrong_ones_reported(place: Place) -> None:
 def test_bypass_is_for_sessions_that_began_with_it(place: Place) -> None:
     careful = place.session()
     careful.set_mode("bypassPermissions")
-    assert (careful.mode, len(careful.notices)) == ("default", 1)
+    assert (careful.mode, len(careful.take_notices())) == ("default", 1)
     bold = place.session(mode="bypassPermissions")
     bold.set_mode("plan")
     bold.set_mode("bypassPermissions")
@@ -213,7 +214,7 @@ def test_session_rules_are_added_replaced_and_removed(place: Place) -> None:
     session.update([add(("Bash", "make *")), add(("Bash", "npm *"))])
     session.update([{**add(("Bash", "npm *")), "type": "removeRules"}])
     assert (permits(session, call), permits(session, place.bash("npm x"))) == (True, False)
-    assert (session.notices, (place.root / ".claude").exists()) == ([], False)
+    assert (session.take_notices(), (place.root / ".claude").exists()) == ([], False)
 
 
 def test_directories_and_mode_are_updated(place: Place, tmp_path: Path) -> None:
@@ -268,7 +269,7 @@ def test_updates_are_kept_in_the_file_they_name(place: Place) -> None:
             {"type": "addDirectories", "directories": ["/d"], "destination": "localSettings"},
         ]
     )
-    assert session.notices == []
+    assert session.take_notices() == []
     assert place.settings() == {
         "permissions": {"allow": ["Bash(make *)", "Read"], "additionalDirectories": ["/d"]},
     }
@@ -301,14 +302,14 @@ def test_a_broken_file_is_left_alone_and_the_session_goes_on(place: Place, text:
     session = place.session()
     session.update([add(("Bash", None), destination="localSettings")])
     assert path.read_text() == text
-    assert [note.code for note in session.notices] == ["permission-not-kept"]
+    assert [note.code for note in session.take_notices()] == ["permission-not-kept"]
     assert permits(session, place.bash("make"))
 
 
 def test_bypass_is_never_kept(place: Place) -> None:
     session = place.session(mode="bypassPermissions")
     session.update([{"type": "setMode", "mode": "bypassPermissions", "destination": "userSettings"}])
-    assert [note.code for note in session.notices] == ["permission-not-kept"]
+    assert [note.code for note in session.take_notices()] == ["permission-not-kept"]
     assert not (place.home / ".claude").exists()
 
 
@@ -351,7 +352,7 @@ def test_suggestions_would_have_spared_the_question(place: Place, tmp_path: Path
         assert isinstance(verdict, AskUser)
         assert verdict.suggestions == suggestions(call, place.workspace)
         session.update([{**entry, "destination": "session"} for entry in verdict.suggestions])
-        assert session.notices == []
+        assert session.take_notices() == []
         assert permits(session, call)
 
 

@@ -2,14 +2,13 @@
 
     from hookwright.agent import Agent, AgentOptions, open_agent
 
-| file | what it tells |
+| place | contents |
 |---|---|
-| `loop` | the life of a turn |
-| `tool_call`, `consent` | the life of a tool call, and whether it may run |
-| `submission`, `opening`, `compaction` | the life of a prompt, the beginning of a session, a conversation made short |
-| `session`, `actor`, `dialogue` | what all agents share, one agent at work, one conversation with its transcript |
-| `crew`, `team`, `toolset`, `mcp_tools`, `worktrees` | subagents, teammates, skills, MCP, worktrees |
-| `agent`, `assembly`, `options`, `updates`, `endings` | the library: open an agent, hear of it, read its result |
+| `agent`, `assembly` | the library: open an agent, and what it is made of |
+| `state/` | what all agents of a session share, one agent at work, one conversation, options, updates, results |
+| `turn/` | the life of a prompt, a turn and a tool call; starting, compacting, clearing and resuming a session |
+| `subagents/` | subagents, teammates, skills, MCP tools, worktrees |
+| `headless/` | `hookwright run`: arguments, streams, the control protocol |
 | `tools/`, `permissions/`, `transcript/` | tools, rules, files |
 """
 

@@ -1,4 +1,4 @@
-"""The agent as a program uses it: open it, give it prompts, ask it to stop, let it end.
+"""The agent as a library: open it, run prompts, interrupt it, end it.
 
 async with open_agent(AgentOptions(cwd=project)) as agent:
     result = await agent.run("Fix the failing test.")
@@ -27,7 +27,7 @@ from hookwright.agent.state.updates import Ended, Listener, Note
 from hookwright.agent.turn.late_hooks import deliver_late
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.opening import opened, resume_fields, session_started, set_up
-from hookwright.agent.turn.resuming import take_up
+from hookwright.agent.turn.resuming import run_deferred
 from hookwright.agent.turn.slash_commands import add_directory
 from hookwright.agent.turn.submission import submit
 from hookwright.agent.turn.surroundings import watch_files
@@ -37,88 +37,89 @@ from hookwright.models.types import Model
 from hookwright.observers import Observer
 from hookwright.protocol.events import SessionEnd
 
-#: Seconds that hooks in the background may still run when everything else is over.
+#: Seconds that background hooks may still run when everything else has ended.
 BACKGROUND_GRACE = 0.5
 
 
 class Agent:
-    """One session of the reference agent; `open_agent` makes it."""
+    """One session of the reference agent; `open_agent` opens it."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._turn: asyncio.Task[TurnEnd] | None = None
         self._interrupted = False
-        #: What a SessionStart hook wants to be said first.
+        #: The first message a SessionStart hook asked for.
         self.first_message: str | None = None
+        self._deferred = parts.deferred
         self._ended = False
 
     @property
     def session(self) -> Session:
-        """The session's state, for whoever shows it."""
+        """The session, for hosts that display it."""
         return self._parts.session
 
     @property
     def main(self) -> Actor:
-        """The agent that the user talks to."""
+        """The agent the user talks to."""
         return self._parts.main
 
     @property
     def busy(self) -> bool:
-        """Tell whether something goes on beside the conversation whose end the model must hear of."""
-        return self._parts.crew.busy or bool(self.main.bench.shells.running()) or not self.session.inbox.empty
+        """Whether background work is running or waiting whose end the model must be informed of."""
+        return self._parts.subagents.busy or bool(self.main.context.shells.running()) or not self.session.inbox.empty
 
     # ── prompts ─────────────────────────────────────────────────────────────
 
     async def begin(self) -> None:
-        """Fire Setup and SessionStart; `first_message` is then what a hook wants to be said."""
+        """Fire Setup and SessionStart; `first_message` is then the message a hook asked for."""
         session, options = self.session, self.session.options
         session.tell(opened(session))
         if options.setup is not None:
             await set_up(self.main, options.setup)
-        begun = self._parts.begun
-        fields = {} if begun.source == "startup" else resume_fields(self.main)
-        self.first_message = await session_started(self.main, begun.source, **fields)
+        source = self._parts.source
+        fields = {} if source == "startup" else resume_fields(self.main)
+        self.first_message = await session_started(self.main, source, **fields)
         session.accompany(watch_files(session))
 
     async def run(self, prompt: str) -> Result:
-        """Deal with one prompt; the result is complete however it ends."""
+        """Run one prompt; the result is complete however it ends."""
         await self._parts.toolset.refresh(self.main)
         return await self._measured(lambda: submit(self.main, prompt))
 
-    async def take_up(self) -> Result | None:
-        """Go on with calls that an earlier run put off; None where there are none."""
-        work = take_up(self.main)
-        return None if work is None else await self._measured(lambda: work)
+    async def run_deferred(self) -> Result | None:
+        """Run the calls an earlier run deferred; return None if there are none."""
+        calls, self._deferred = self._deferred, ()
+        return await self._measured(lambda: run_deferred(self.main, calls)) if calls else None
 
-    async def answer(self, letter: InboxItem) -> Result | None:
-        """Deal with whatever came into the inbox; None where nothing has to be said."""
-        match letter:
+    async def answer(self, item: InboxItem) -> Result | None:
+        """Handle an item of the inbox; return None if it needs no answer."""
+        match item:
             case Prompt(text=text):
                 return await self.run(text)
             case TaskNotice() | TeamMessage():
-                return await self.run(letter.text)
+                return await self.run(item.text)
             case Wake():
                 return await self._measured(lambda: converse(self.main)) if deliver_late(self.main) else None
             case _:
                 return None
 
     async def _measured(self, work: Callable[[], Coroutine[Any, Any, TurnEnd]]) -> Result:
-        """Run a turn in a task of its own, so that it can be interrupted, and say what it came to."""
+        """Run a turn in its own task, so that it can be interrupted, and return its result."""
         session, main = self.session, self.main
         main.begin()
-        session.denials.clear()
-        started, spoken = time.monotonic(), session.voice.seconds
+        session.state.forget_denials()
+        started, waited = time.monotonic(), session.model.seconds
         ending = await self._interruptible(work)
         result = Result(
             ending=ending,
-            session_id=session.id,
+            session_id=session.state.id,
             turns=main.turns,
             tool_calls=main.tool_calls,
             duration=time.monotonic() - started,
-            api_duration=session.voice.seconds - spoken,
+            api_duration=session.model.seconds - waited,
             usage=main.usage,
             messages=tuple(main.dialogue.messages),
-            denials=tuple(session.denials),
+            denials=session.state.denials,
             displayed=main.displayed,
         )
         session.tell(Ended(result))
@@ -142,19 +143,19 @@ class Agent:
             self._turn = None
 
     def interrupt(self) -> None:
-        """Break the running turn off: its hooks and tools are ended, no Stop hook runs."""
+        """Interrupt the running turn: its hooks and tools are ended, no Stop hook runs."""
         if self._turn is not None:
             self._interrupted = True
             self._turn.cancel()
 
-    # ── what a host may want in between ─────────────────────────────────────
+    # ── requests of a host ──────────────────────────────────────────────────
 
     async def switch_model(self, name: str, source: str = "sdk") -> str | SwitchRefused:
         """Switch the model, unless a hook refuses."""
         return await try_switch(self.main, name, source)
 
     def add_directory(self, path: str, source: str = "register_repo_root") -> str:
-        """Let the agent work in another directory, too."""
+        """Also let the agent work in another directory."""
         return add_directory(self.main, path, source)
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
@@ -163,7 +164,7 @@ class Agent:
 
     @asynccontextmanager
     async def waiting_for_user(self) -> AsyncIterator[None]:
-        """Notice when nobody says anything for a while (R-346)."""
+        """Send a notification when the user says nothing for a while (R-346)."""
         session = self.session
 
         async def nudge() -> None:
@@ -204,21 +205,21 @@ async def open_agent(
     on_message_update: Listener | None = None,
     observers: Sequence[Observer] = (),
 ) -> AsyncIterator[Agent]:
-    """Open a session: load its hooks, connect its servers, take up its transcript; everything ends with it.
+    """Open a session: load its hooks, connect its servers, open its transcript; all of it is closed at the end.
 
-    `on_message_update` hears of every message at once, those that hooks add included; `person` can be asked.
+    `on_message_update` receives every message at once, including those hooks add; `person` answers questions.
     """
     chosen = options if options is not None else AgentOptions()
     chosen = msgspec.structs.replace(chosen, cwd=os.path.realpath(chosen.cwd))
     async with AsyncExitStack() as closing:
-        brought = HostParts(
+        host_parts = HostParts(
             model=model,
             hooks=hooks,
             person=person if person is not None else Person(),
             listeners=() if on_message_update is None else (on_message_update,),
             observers=observers,
         )
-        agent = Agent(await assemble(chosen, brought, closing))
+        agent = Agent(await assemble(chosen, host_parts, closing))
         try:
             await agent.begin()
             yield agent

@@ -1,29 +1,29 @@
-"""Put a session together: hooks, model, permissions, servers, tools, transcript."""
+"""Build a session from its options: hooks, model, permissions, servers, tools, transcript."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import msgspec
 
 from hookwright.agent.permissions import Permissions, PermissionSetup, SettingsFiles, Workspace
-from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.actor import Actor, AgentRole
 from hookwright.agent.state.dialogue import current_messages
-from hookwright.agent.state.inbox import TaskNotice
+from hookwright.agent.state.inbox import Inbox, TaskNotice
 from hookwright.agent.state.instructions import Instructions
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person, Session
 from hookwright.agent.state.session_model import SessionModel, resolve
-from hookwright.agent.state.updates import Listener
+from hookwright.agent.state.session_state import SessionState
+from hookwright.agent.state.updates import Listener, Listeners
 from hookwright.agent.subagents.classifier import classifier
-from hookwright.agent.subagents.mcp_tools import configured, offer
-from hookwright.agent.subagents.runner import Crew
-from hookwright.agent.subagents.team import Team
+from hookwright.agent.subagents.mcp_tools import ConnectedServers, configured, connect
+from hookwright.agent.subagents.runner import Subagents
 from hookwright.agent.subagents.toolset import Toolset
 from hookwright.agent.subagents.verifier import SessionTools
 from hookwright.agent.subagents.worktrees import create
-from hookwright.agent.tools import ShellEnded, ToolContext, bench_for
+from hookwright.agent.tools import EnvFiles, ShellEnded, Shells, ToolContext
 from hookwright.agent.transcript import session_folder
 from hookwright.agent.turn.late_hooks import watch_background
 from hookwright.agent.turn.opening import announce_instructions, first_system_prompt
@@ -35,7 +35,7 @@ from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.engine import Options
 from hookwright.mcp.servers import McpServers
 from hookwright.models import from_environment
-from hookwright.models.types import Model
+from hookwright.models.types import Block, Model
 from hookwright.observers import Observer
 from hookwright.protocol.events import WorktreeCreate
 from hookwright.protocol.jsontext import Json
@@ -43,18 +43,21 @@ from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
 
 
-class Parts(msgspec.Struct, frozen=True):
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent is made of."""
 
     session: Session
     main: Actor
-    crew: Crew
+    subagents: Subagents
     toolset: Toolset
-    begun: Begun
+    #: startup, resume or fork.
+    source: str
+    #: Calls of the resumed conversation that a hook deferred.
+    deferred: tuple[Block, ...]
 
 
 class HostParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program brings along besides options."""
+    """What a host supplies in addition to options."""
 
     model: Model | None = None
     hooks: Hooks | None = None
@@ -63,45 +66,48 @@ class HostParts(msgspec.Struct, frozen=True, kw_only=True):
     observers: Sequence[Observer] = ()
 
 
-async def assemble(options: AgentOptions, brought: HostParts, closing: AsyncExitStack) -> Parts:
-    """Open everything; what was opened is closed by `closing`, last first."""
+async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncExitStack) -> Parts:
+    """Open everything a session needs; `closing` closes it in reverse order."""
     located = _located(options)
     begun = begin(options, located.config_dir)
     if options.worktree is not None:
-        options = await _in_worktree(options, options.worktree, begun, brought.observers)
-    voice = SessionModel(brought.model if brought.model is not None else from_environment(options.env))
-    closing.push_async_callback(voice.close)
-    places = options.places()
+        options = await _in_worktree(options, options.worktree, begun, host_parts.observers)
+    model = SessionModel(host_parts.model if host_parts.model is not None else from_environment(options.env))
+    closing.push_async_callback(model.close)
     config = configured(options, located.project_dir)
     servers = await closing.enter_async_context(McpServers(config.servers, env=options.env, cwd=options.cwd))
-    lent = SessionTools()
-    hooks = await closing.enter_async_context(
-        open_session(
-            places,
-            hooks=brought.hooks,
-            powers=Powers(
-                model=voice, servers=servers, messages=current_messages, tools=lent, attended=options.attended
-            ),
-            observers=brought.observers,
-            options=Options(await_rewake=options.one_shot),
-            journal=options.journal,
-            watchdog=options.watchdog,
-        )
+    main: Actor | None = None
+    tools = SessionTools(lambda: main)
+    powers = Powers(model=model, servers=servers, messages=current_messages, tools=tools, attended=options.attended)
+    hooks = await closing.enter_async_context(_open_hooks(options, host_parts, powers))
+    _choose_model(model, options, hooks, begun)
+    connected = await connect(servers, config)
+    listeners, inbox, subagents = Listeners(host_parts.listeners), Inbox(), Subagents()
+    context = _tool_context(begun, options, hooks, EnvFiles(hooks.env_files, listeners.report), inbox)
+    closing.push_async_callback(context.shells.aclose)
+    toolset = Toolset(options, hooks, listeners, subagents, connected.tools)
+    session = Session(
+        options=options,
+        hooks=hooks,
+        model=model,
+        permissions=_permissions(options, hooks, model, begun),
+        person=host_parts.person,
+        listeners=listeners,
+        inbox=inbox,
+        instructions=_instructions(options, hooks),
+        equipment=toolset,
+        mcp_status=connected.status,
+        servers_of_tools=connected.servers_of_tools,
+        background_tasks=lambda: [*_shell_tasks(context), *subagents.running()],
+        state=SessionState(begun.session_id, begun.path, options.cwd, begun.title),
     )
-    session = _session(options, hooks, voice, begun, brought)
-    bench = _bench(session)
-    closing.push_async_callback(bench.shells.aclose)
-    main = _main_actor(session, bench, begun)
-    lent.lender = main
-    crew = Crew(session)
-    for diagnostic in config.diagnostics:
-        session.report(diagnostic)
-    mcp = await offer(session, servers, config.sources) if config.servers else {}
-    toolset = Toolset(session, crew, Team(session, crew), mcp)
+    _report_findings(session, connected)
+    watch_background(session)
+    main, deferred = _main_actor(session, context, begun)
     toolset.equip()
-    session.equip = toolset.equip
-    session.background_tasks = lambda: [*_shell_tasks(bench), *crew.running()]
-    return Parts(session, main, crew, toolset, begun)
+    return Parts(
+        session=session, main=main, subagents=subagents, toolset=toolset, source=begun.source, deferred=deferred
+    )
 
 
 # ── places ──────────────────────────────────────────────────────────────────
@@ -112,7 +118,7 @@ def _located(options: AgentOptions) -> Locations:
 
 
 async def _in_worktree(options: AgentOptions, name: str, begun: Begun, observers: Sequence[Observer]) -> AgentOptions:
-    """Make the worktree with the hooks of the directory that we are in; the session then starts in the new one."""
+    """Create the worktree with the hooks of the current directory; the session then starts in the new one."""
     async with open_session(options.places(), observers=observers) as hooks:
         event = WorktreeCreate(session_id=begun.session_id, transcript_path=begun.path, cwd=options.cwd, name=name)
         path = await create(name, event, hooks.fire, hooks.engine.hooks)
@@ -122,14 +128,32 @@ async def _in_worktree(options: AgentOptions, name: str, begun: Begun, observers
 # ── parts ───────────────────────────────────────────────────────────────────
 
 
-def _session(
-    options: AgentOptions, hooks: HookSession, voice: SessionModel, begun: Begun, brought: HostParts
-) -> Session:
+def _open_hooks(
+    options: AgentOptions, host_parts: HostParts, powers: Powers
+) -> AbstractAsyncContextManager[HookSession]:
+    return open_session(
+        options.places(),
+        hooks=host_parts.hooks,
+        powers=powers,
+        observers=host_parts.observers,
+        options=Options(await_rewake=options.one_shot),
+        journal=options.journal,
+        watchdog=options.watchdog,
+    )
+
+
+def _choose_model(model: SessionModel, options: AgentOptions, hooks: HookSession, begun: Begun) -> None:
+    """Apply the model of the options or the settings, and what an earlier run knew about the conversation."""
+    name = options.model or hooks.loaded.settings.model
+    if name is not None:
+        model.switch(resolve(name))
+    if begun.earlier is not None:
+        remember(model, begun.earlier)
+
+
+def _permissions(options: AgentOptions, hooks: HookSession, model: SessionModel, begun: Begun) -> Permissions:
     loaded = hooks.loaded
-    model = options.model or loaded.settings.model
-    if model is not None:
-        voice.main_model = resolve(model)
-    permissions = Permissions(
+    return Permissions(
         PermissionSetup(
             declared=loaded.settings.permissions,
             mode=options.permission_mode,
@@ -143,60 +167,62 @@ def _session(
             readable=(session_folder(begun.path),),
         ),
         SettingsFiles(loaded.locations.config_dir, loaded.project_dir),
-        classifier(voice, current_messages),
+        classifier(model, current_messages),
     )
-    session = Session(options, hooks, voice, permissions, brought.person)
-    session.listeners.extend(brought.listeners)
-    session.id = begun.session_id
-    session.transcript_path = begun.path
-    if not options.safe_mode:
-        session.instructions = Instructions(
-            options.cwd, loaded.project_dir, loaded.locations.config_dir, loaded.locations.home
-        )
-    for diagnostic in (*loaded.diagnostics, *permissions.notices):
+
+
+def _instructions(options: AgentOptions, hooks: HookSession) -> Instructions | None:
+    if options.safe_mode:
+        return None
+    loaded = hooks.loaded
+    return Instructions(options.cwd, loaded.project_dir, loaded.locations.config_dir, loaded.locations.home)
+
+
+def _report_findings(session: Session, connected: ConnectedServers) -> None:
+    notices = session.permissions.take_notices()
+    for diagnostic in (*session.hooks.loaded.diagnostics, *notices, *connected.diagnostics):
         session.report(diagnostic)
-    permissions.notices.clear()
-    watch_background(session)
-    return session
 
 
-def _main_actor(session: Session, bench: ToolContext, begun: Begun) -> Actor:
-    if begun.told is not None:
-        remember(session, begun.told)
-    dialogue = open_dialogue(session, begun.told)
-    main = Actor(session, dialogue, bench, system="")
-    main.system = first_system_prompt(session, announce_instructions(session))
-    main.max_turns = session.options.max_turns
-    bench.gate = task_gate(main)
-    if begun.told is not None:
-        main.waiting_calls = close_lost_calls(main, begun.told)
-    return main
+def _main_actor(session: Session, context: ToolContext, begun: Begun) -> tuple[Actor, tuple[Block, ...]]:
+    """Build the main agent; also return the deferred calls of the conversation it resumes."""
+    dialogue = open_dialogue(session, begun.earlier)
+    system = first_system_prompt(session, announce_instructions(session))
+    main = Actor(session, dialogue, context, AgentRole(max_turns=session.options.max_turns), system)
+    return main, () if begun.earlier is None else close_lost_calls(dialogue, begun.earlier)
 
 
-def _bench(session: Session) -> ToolContext:
-    env = {**session.options.env, **session.hooks.loaded.settings.env, "CLAUDECODE": "1"}
-    folder = session_folder(session.transcript_path)
-    bench = bench_for(session.cwd, env, folder, session.hooks.env_files, session.report)
-    bench.shells.watchdog = session.hooks.watchdog
-
-    def ended(task: ShellEnded) -> None:
-        status = "killed" if task.killed else "completed" if task.status == 0 else "failed"
-        session.inbox.put(
-            TaskNotice(
-                task_id=task.task.id,
-                status=status,
-                summary=f'Background command "{task.task.description or task.task.command}" {status} '
-                f"(exit code {task.status})",
-                output=task.task.output,
-            )
-        )
-
-    bench.shells.on_end = ended
-    return bench
+# ── commands in the background ──────────────────────────────────────────────
 
 
-def _shell_tasks(bench: ToolContext) -> list[dict[str, Json]]:
+def _tool_context(
+    begun: Begun, options: AgentOptions, hooks: HookSession, env_files: EnvFiles, inbox: Inbox
+) -> ToolContext:
+    folder = session_folder(begun.path)
+    return ToolContext(
+        root=options.cwd,
+        cwd=options.cwd,
+        env={**options.env, **hooks.loaded.settings.env, "CLAUDECODE": "1"},
+        folder=folder,
+        shells=Shells(folder, lambda ended: inbox.put(_notice(ended)), hooks.watchdog),
+        env_files=env_files,
+        gate=task_gate,
+    )
+
+
+def _notice(ended: ShellEnded) -> TaskNotice:
+    task = ended.task
+    status = "killed" if ended.killed else "completed" if ended.status == 0 else "failed"
+    return TaskNotice(
+        task_id=task.id,
+        status=status,
+        summary=f'Background command "{task.description or task.command}" {status} (exit code {ended.status})',
+        output=task.output,
+    )
+
+
+def _shell_tasks(context: ToolContext) -> list[dict[str, Json]]:
     return [
         {"id": task.id, "type": "shell", "status": "running", "description": task.description, "command": task.command}
-        for task in bench.shells.running()
+        for task in context.shells.running()
     ]

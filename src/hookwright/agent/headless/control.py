@@ -163,12 +163,13 @@ async def carry_out(agent: Agent, request: Mapping[str, Json]) -> dict[str, Json
     """Do what a host asks for."""
     match request.get("subtype"):
         case "initialize":
-            return {"commands": list(agent.session.components.skills), "agents": list(agent.session.components.agents)}
+            components = agent.session.equipment.components
+            return {"commands": list(components.skills), "agents": list(components.agents)}
         case "interrupt":
             agent.interrupt()
             return {}
         case "set_model":
-            done = await agent.switch_model(str(request.get("model") or agent.session.voice.main_model))
+            done = await agent.switch_model(str(request.get("model") or agent.session.model.main_model))
             if isinstance(done, SwitchRefused):
                 raise _Refusal(done.reason)
             return {"model": done}

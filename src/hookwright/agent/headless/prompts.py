@@ -1,4 +1,4 @@
-"""A session without a screen: one prompt, or as many as come in, and everything that they set going."""
+"""A session without a screen: one prompt, or as many as come in, and the background work they start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hookwright.agent.state.inbox import Closed
 
 
 async def one_prompt(agent: Agent, prompt: str) -> Result | None:
-    """Deal with one prompt and with what it left running; give the last result."""
+    """Run one prompt and what it left running; return the last result."""
     last = await _before(agent)
     if prompt or last is None:
         last = await agent.run(prompt)
@@ -18,21 +18,21 @@ async def one_prompt(agent: Agent, prompt: str) -> Result | None:
 
 
 async def every_prompt(agent: Agent) -> Result | None:
-    """Deal with whatever comes in until nobody says anything more and nothing is left running."""
+    """Run every prompt that comes in until the input ends and nothing is left running."""
     last = await _before(agent)
     closed = False
     while not closed or agent.busy:
-        letter = await agent.session.inbox.get()
-        if isinstance(letter, Closed):
+        item = await agent.session.inbox.get()
+        if isinstance(item, Closed):
             closed = True
         else:
-            last = await agent.answer(letter) or last
+            last = await agent.answer(item) or last
     return last
 
 
 async def _before(agent: Agent) -> Result | None:
-    """Take up deferred calls, then say what a SessionStart hook wants to be said first."""
-    last = await agent.take_up()
+    """Run deferred calls, then the first message of a SessionStart hook."""
+    last = await agent.run_deferred()
     if agent.first_message is not None:
         last = await agent.run(agent.first_message)
     return last

@@ -50,8 +50,7 @@ class Permissions:
     def __init__(
         self, given: PermissionSetup, workspace: Workspace, files: SettingsFiles, classifier: Classifier | None = None
     ) -> None:
-        #: What was wrong with rules and updates; whoever shows it empties the list.
-        self.notices: list[Diagnostic] = []
+        self._notices: list[Diagnostic] = []
         self._files = files
         self._classifier = classifier
         rules = Rules(self._told(declared_rules(given.declared)))
@@ -105,9 +104,9 @@ class Permissions:
         self._apply(AddDirectories((path,), Origin.SESSION))
 
     def update(self, entries: Sequence[Json]) -> tuple[Update, ...]:
-        """Apply `updatedPermissions` and return those that were written to files; what is wrong is in `notices`."""
+        """Apply `updatedPermissions`; return the updates written to files. `take_notices` has what is wrong."""
         updates, notes = read_updates(entries)
-        self.notices += notes
+        self._notices += notes
         kept = []
         for update in updates:
             if self._apply(update):
@@ -115,11 +114,16 @@ class Permissions:
                 if note is None:
                     kept.append(update)
                 else:
-                    self.notices.append(note)
+                    self._notices.append(note)
         return tuple(kept)
 
+    def take_notices(self) -> list[Diagnostic]:
+        """Return what was wrong with rules and updates, once."""
+        notices, self._notices = self._notices, []
+        return notices
+
     def reload(self, declared: Declared) -> None:
-        """Take up changed settings files; the command line, the session and the mode stand."""
+        """Apply changed settings files; rules of the command line and the session, and the mode, stay."""
         rules = self.rules.reloaded(self._told(declared_rules(declared)))
         self._state = msgspec.structs.replace(self._state, rules=rules)
         self._add_declared(declared)
@@ -127,7 +131,7 @@ class Permissions:
     def _apply(self, update: Update) -> bool:
         if isinstance(update, SetMode) and update.mode is Mode.BYPASS and not self._bypass:
             text = "bypassPermissions is for sessions that were started with it; the mode stays as it is."
-            self.notices.append(Diagnostic("invalid-permission-update", text))
+            self._notices.append(Diagnostic("invalid-permission-update", text))
             return False
         self._state = applied(self._state, update)
         return True
@@ -140,9 +144,9 @@ class Permissions:
         try:
             return read_mode(name)
         except InvalidUpdate as error:
-            self.notices.append(Diagnostic("invalid-permission-update", f"{error} The session asks as usual."))
+            self._notices.append(Diagnostic("invalid-permission-update", f"{error} The session asks as usual."))
             return Mode.DEFAULT
 
     def _told(self, found: tuple[Any, tuple[Diagnostic, ...]]) -> Any:
-        self.notices += found[1]
+        self._notices += found[1]
         return found[0]

@@ -12,7 +12,7 @@ from hookwright.agent.permissions import Mode
 from hookwright.agent.state.dialogue import Dialogue
 from hookwright.agent.state.session import Identity, Session
 from hookwright.agent.tools import Tool, ToolContext
-from hookwright.models.types import Block, Response, Usage
+from hookwright.models.types import Response, Usage
 from hookwright.models.types import ToolDefinition as Offer
 from hookwright.protocol.events import Event, ModeEvent
 from hookwright.protocol.outcome import Outcome
@@ -24,76 +24,111 @@ STOP_CAP = 8
 CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
 
+class AgentRole(msgspec.Struct, frozen=True, kw_only=True):
+    """What distinguishes one agent of a session from another; fixed for its lifetime. The default is the main agent."""
+
+    #: None for the main agent.
+    identity: Identity | None = None
+    #: None for the tools the session offers at the moment.
+    tools: Mapping[str, Tool] | None = None
+    #: None for the session's model.
+    model: str | None = None
+    #: None for the session's mode.
+    mode: Mode | None = None
+    max_turns: int | None = None
+    #: The call that started a subagent, for hosts that draw a tree.
+    parent_tool_use_id: str | None = None
+
+
 class Actor:
-    """A conversation, the tools and rules it works with, and what it has used up."""
+    """A conversation, the tools and rules it works with, and what it has used."""
 
     def __init__(
-        self,
-        session: Session,
-        dialogue: Dialogue,
-        bench: ToolContext,
-        *,
-        system: str,
-        tools: Mapping[str, Tool] | None = None,
-        identity: Identity | None = None,
+        self, session: Session, dialogue: Dialogue, context: ToolContext, role: AgentRole, system: str = ""
     ) -> None:
         self.session = session
+        self.role = role
+        #: What its tools work with.
+        self.context = context
         self.dialogue = dialogue
-        self.bench = bench
         self.system = system
-        self.identity = identity
-        #: Where it worked when it was last looked at; the bench may have moved on.
-        self.cwd = bench.cwd
-        #: None means whatever the session offers at the moment.
-        self._tools = tools
-        #: None means the session's model.
-        self.model: str | None = None
-        #: None means the session's mode.
-        self.mode: Mode | None = None
-        self.max_turns: int | None = None
-        #: The call that started a subagent, for those who draw a tree.
-        self.parent_tool_use_id: str | None = None
+        #: The working directory before the running call; `context.cwd` may be ahead of it.
+        self.cwd = context.cwd
         self.turns = 0
         self.tool_calls = 0
         self.usage = Usage()
+        #: The last answer as hooks display it; None where that is the answer itself.
         self.displayed: str | None = None
-        #: Calls of an earlier run that a hook put off.
-        self.waiting_calls: list[Block] = []
 
     @property
     def is_main(self) -> bool:
-        """Tell whether this is the agent that the user talks to."""
+        """Whether this is the agent the user talks to."""
         return self.identity is None
 
     @property
+    def identity(self) -> Identity | None:
+        """The id and type of a subagent; None for the main agent."""
+        return self.role.identity
+
+    @property
     def tools(self) -> Mapping[str, Tool]:
-        """Give the tools that this agent may call."""
-        return self.session.tools if self._tools is None else self._tools
+        """The tools this agent may call."""
+        return self.session.equipment.tools if self.role.tools is None else self.role.tools
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """Describe the tools for the model."""
+        """The tools as the model reads them."""
         return tuple(Offer(tool.name, tool.description, tool.parameters) for tool in self.tools.values())
 
     def begin(self) -> None:
-        """Count from zero for a new prompt."""
+        """Start counting from zero for a new prompt."""
         self.turns = 0
         self.tool_calls = 0
         self.usage = Usage()
         self.displayed = None
 
     def count(self, response: Response) -> None:
-        """Count an answer."""
+        """Count a response."""
         self.turns += 1
         self.usage += response.usage
         if self.is_main:
-            self.session.voice.count(response)
+            self.session.model.count(response)
+
+    def count_calls(self, number: int) -> None:
+        """Count tool calls."""
+        self.tool_calls += number
+
+    def display(self, text: str | None) -> None:
+        """Note how the last answer is displayed; None for as it is."""
+        self.displayed = text
+
+    def instruct(self, system: str) -> None:
+        """Work under another system prompt from now on."""
+        self.system = system
+
+    def restart(self, dialogue: Dialogue) -> None:
+        """Continue in another conversation."""
+        self.dialogue = dialogue
+
+    def start_in(self, directory: str) -> None:
+        """Work in a directory of its own, from before its first call."""
+        self.cwd = directory
+        self.context.move(directory)
+
+    def move(self, directory: str) -> str:
+        """Work in another directory from now on; return the one before."""
+        before = self.cwd
+        self.start_in(directory)
+        self.dialogue.transcript.move(directory)
+        if self.is_main:
+            self.session.state.move(directory)
+        return before
 
     def event(self, cls: type[E], **fields: Any) -> E:
-        """Build an event that happens to this agent."""
-        if self.mode is not None and issubclass(cls, ModeEvent):
-            fields.setdefault("permission_mode", self.mode)
-        fields.setdefault("cwd", self.bench.cwd)
+        """Build an event of this agent."""
+        if self.role.mode is not None and issubclass(cls, ModeEvent):
+            fields.setdefault("permission_mode", self.role.mode)
+        fields.setdefault("cwd", self.context.cwd)
         return self.session.event(cls, self.identity, **fields)
 
     async def fire(self, event: Event) -> Outcome:
@@ -103,18 +138,18 @@ class Actor:
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who called the tool that runs in this task."""
+    """The agent and the call of the tool that runs in this task."""
 
     actor: Actor
     call_id: str
 
 
-#: Set while a tool runs, for tools that act on behalf of an agent and not on files alone.
+#: Set while a tool runs, for tools that act on behalf of an agent.
 calling: contextvars.ContextVar[Caller] = contextvars.ContextVar("hookwright_caller")
 
 
 def caller() -> Caller:
-    """Tell who called the tool that runs in this task."""
+    """Return who called the tool that runs in this task."""
     return calling.get()
 
 
@@ -125,19 +160,19 @@ class Stops:
         text = env.get(CAP_VARIABLE, "")
         self._cap = int(text) if text.isascii() and text.isdigit() else STOP_CAP
         self._count = 0
-        #: True while the agent goes on because of a stop hook.
+        #: True while the agent continues because of a stop hook.
         self.active = False
 
     @property
     def exhausted(self) -> bool:
-        """Tell whether the next block is overridden; a cap of 0 never is."""
+        """Whether the next block is overridden; with a cap of 0 none is."""
         return self._cap > 0 and self._count >= self._cap
 
-    def go_on(self) -> None:
+    def continued(self) -> None:
         """Count one more continuation."""
         self._count += 1
         self.active = True
 
     def progress(self) -> None:
-        """Forget the count: the agent did something in between."""
+        """Start counting again: the agent ran tools in between."""
         self._count = 0

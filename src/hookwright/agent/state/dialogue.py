@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hookwright.agent.transcript import CallContext, Transcript, attachments, model_text
+from hookwright.agent.transcript import CallContext, Transcript, attachments, closed, model_text
 from hookwright.models.types import Response
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
@@ -77,6 +77,10 @@ class Dialogue:
         """Add the results of one turn, in the order of its calls."""
         self.messages.append({"role": "user", "content": [dict(block) for block in blocks]})
         self.kept.clear()
+
+    def close_calls(self) -> None:
+        """Add a result for every call that has none, so that the conversation can be sent."""
+        self.messages = closed(self.messages)
 
     # ── what hooks and the program add ──────────────────────────────────────
 

@@ -8,7 +8,7 @@ import msgspec
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """Somebody said something."""
+    """A prompt of the user."""
 
     text: str
 
@@ -25,7 +25,7 @@ class TaskNotice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Write the notice as the model reads it."""
+        """The notice as the model reads it."""
         lines = [
             "<task-notification>",
             f"<task-id>{self.task_id}</task-id>",
@@ -40,43 +40,43 @@ class TaskNotice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TeamMessage(msgspec.Struct, frozen=True):
-    """A teammate wrote."""
+    """A message from a teammate."""
 
     sender: str
     message: str
 
     @property
     def text(self) -> str:
-        """Write the message as the model reads it."""
+        """The message as the model reads it."""
         return f'<teammate-message from="{self.sender}">\n{self.message}\n</teammate-message>'
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """A background hook has something that cannot wait."""
+    """A background hook asks to wake the model."""
 
 
 class Closed(msgspec.Struct, frozen=True):
-    """Nobody will say anything more."""
+    """No more prompts will come."""
 
 
 InboxItem = Prompt | TaskNotice | TeamMessage | Wake | Closed
 
 
 class Inbox:
-    """A queue that can also be looked into."""
+    """A queue that can be checked without waiting."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[InboxItem] = asyncio.Queue()
 
-    def put(self, letter: InboxItem) -> None:
-        """Leave something for the next turn."""
-        self._queue.put_nowait(letter)
+    def put(self, item: InboxItem) -> None:
+        """Add an item for the next turn."""
+        self._queue.put_nowait(item)
 
     async def get(self) -> InboxItem:
-        """Wait for the next thing to do."""
+        """Wait for the next item."""
         return await self._queue.get()
 
     @property
     def empty(self) -> bool:
-        """Tell whether nothing waits."""
+        """Whether no item is waiting."""
         return self._queue.empty()

@@ -1,11 +1,11 @@
-"""What all agents of one session share: its identity, its hooks, its model, its rules and its unfinished business."""
+"""What all agents of one session share: its hooks, its model, its rules, its state and its unfinished work."""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
+import dataclasses
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -17,8 +17,9 @@ from hookwright.agent.state.components import Components
 from hookwright.agent.state.inbox import Inbox
 from hookwright.agent.state.instructions import Instructions
 from hookwright.agent.state.options import AgentOptions
-from hookwright.agent.state.session_model import SessionModel
-from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Note, Update
+from hookwright.agent.state.session_model import SessionModel, has_effort
+from hookwright.agent.state.session_state import SessionState
+from hookwright.agent.state.updates import Listeners, ModeChanged, Note, Update
 from hookwright.agent.state.user_notes import notes
 from hookwright.agent.tools import Tool
 from hookwright.config import TrustPolicy
@@ -31,37 +32,36 @@ from hookwright.protocol.events import (
     Notification,
 )
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.matched import canonical_model
 from hookwright.protocol.outcome import Outcome
 from hookwright.session import HookSession
 
 E = TypeVar("E", bound=Event)
 
-#: Seconds that hooks which nobody waits for may still run after the session's last word.
+#: Seconds that hooks of `fire_later` may still run when the session ends.
 GRACE = 5.0
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Who speaks, where it is not the main agent."""
+    """An agent other than the main one."""
 
     agent_id: str
     agent_type: str
 
 
 class PermissionQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that a person must permit."""
+    """A call that needs a person's permission."""
 
     tool_name: str
     tool_input: Mapping[str, Json]
     tool_use_id: str
-    #: Why a person is asked, with the label of the hook or rule that wants it.
+    #: Why a person is asked, with the label of the hook or rule that asks.
     reason: str | None = None
     suggestions: tuple[Mapping[str, Json], ...] = ()
     agent_id: str | None = None
 
 
 class Permission(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person said."""
+    """The person's answer."""
 
     allow: bool
     message: str = ""
@@ -70,77 +70,78 @@ class Permission(msgspec.Struct, frozen=True, kw_only=True):
     interrupt: bool = False
 
 
-#: Asks a person; a session without one has nobody to ask.
+#: Asks a person for permission.
 AskPermission = Callable[[PermissionQuestion], Awaitable[Permission]]
 #: Shows an MCP server's question to a person.
 AskForm = Callable[[ElicitationRequest], Awaitable[Elicited]]
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who can be asked."""
+    """How to reach a person; None where there is nobody to ask."""
 
     permit: AskPermission | None = None
     fill_in: AskForm | None = None
 
 
-class Session:
-    """One session; everything that changes while it runs stands here."""
+class Equipment(Protocol):
+    """What the model may call and start."""
 
-    def __init__(
-        self, options: AgentOptions, hooks: HookSession, voice: SessionModel, permissions: Permissions, person: Person
-    ) -> None:
-        self.options = options
-        self.hooks = hooks
-        self.voice = voice
-        self.permissions = permissions
-        self.person = person
-        self.id = str(uuid.uuid4())
-        self.transcript_path = ""
-        self.title: str | None = None
-        self.prompt_id: str | None = None
-        #: The working directory of the main agent.
-        self.cwd = options.cwd
-        self.tools: dict[str, Tool] = {}
-        self.components = Components({}, {})
-        self.instructions: Instructions | None = None
-        self.inbox = Inbox()
-        #: Files that hooks asked to watch, besides the names in matchers.
-        self.watch_paths: tuple[str, ...] = ()
-        self.denials: list[Mapping[str, Json]] = []
-        #: What hooks left for the model's next request.
-        self.later_texts: list[str] = []
-        self.listeners: list[Listener] = []
-        #: Configured MCP servers with their state: connected or failed.
-        self.mcp_status: tuple[tuple[str, str], ...] = ()
-        #: Where each MCP tool comes from.
-        self.servers_of_tools: dict[str, McpServer] = {}
-        #: Lists who and what works in the background, as Stop hooks read it.
-        self.background_tasks: Callable[[], list[dict[str, Json]]] = list
-        #: Reads agents and skills anew and offers the tools again.
-        self.equip: Callable[[], None] = lambda: None
-        self._companions: set[asyncio.Task[None]] = set()
-        self._errands: set[asyncio.Task[None]] = set()
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools on offer, by name."""
+
+    @property
+    def components(self) -> Components:
+        """The agents, skills and commands of the session."""
+
+    def equip(self) -> None:
+        """Read agents and skills again and offer the tools that follow from them."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Session:
+    """One session: the parts that stay the same while it runs, and `state`, the record of what changes."""
+
+    options: AgentOptions
+    hooks: HookSession
+    model: SessionModel
+    permissions: Permissions
+    person: Person
+    listeners: Listeners
+    inbox: Inbox
+    #: None in safe mode, which reads no memory files.
+    instructions: Instructions | None
+    equipment: Equipment
+    #: Configured MCP servers with their state: connected or failed.
+    mcp_status: tuple[tuple[str, str], ...]
+    #: The MCP server of each MCP tool.
+    servers_of_tools: Mapping[str, McpServer]
+    #: Lists what runs in the background, as Stop hooks read it.
+    background_tasks: Callable[[], list[dict[str, Json]]]
+    state: SessionState
+    _companions: set[asyncio.Task[None]] = dataclasses.field(default_factory=set)
+    _errands: set[asyncio.Task[None]] = dataclasses.field(default_factory=set)
 
     # ── events ──────────────────────────────────────────────────────────────
 
     def event(self, cls: type[E], by: Identity | None = None, **fields: Any) -> E:
         """Build an event: the common fields, then its own."""
         common: dict[str, Json] = {
-            "session_id": self.id,
-            "transcript_path": self.transcript_path,
-            "cwd": self.cwd,
-            "prompt_id": self.prompt_id if self.prompt_id is not None else UNSET,
+            "session_id": self.state.id,
+            "transcript_path": self.state.transcript_path,
+            "cwd": self.state.cwd,
+            "prompt_id": self.state.prompt_id if self.state.prompt_id is not None else UNSET,
         }
         if by is not None:
             common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
         if issubclass(cls, ModeEvent):
             common["permission_mode"] = self.permissions.mode.value
-        if cls.rules.effort and self.prompt_id is not None and (effort := self.effort) is not None:
+        if cls.rules.effort and self.state.prompt_id is not None and (effort := self.effort) is not None:
             common["effort"] = {"level": effort}
         return cls(**{**common, **fields})
 
     async def fire(self, event: Event) -> Outcome:
-        """Fire an event and tell the person what its hooks have to say to them."""
+        """Fire an event and show the person what its hooks say to them."""
         outcome = await self.hooks.fire(event)
         for note in notes(outcome):
             self.tell(note)
@@ -148,7 +149,7 @@ class Session:
         return outcome
 
     def fire_later(self, event: Event, then: Callable[[Outcome], None] | None = None) -> None:
-        """Fire an event whose hooks nobody waits for; `then` takes up what they answered."""
+        """Fire an event without waiting for its hooks; `then` receives the outcome."""
 
         async def run() -> None:
             outcome = await self.fire(event)
@@ -158,14 +159,14 @@ class Session:
         _kept(run(), self._errands)
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
-        """Send a notification: `auth_success`, `elicitation_dialog`, or any word of the host (R-347, R-348)."""
+        """Send a notification: `auth_success`, `elicitation_dialog`, or any type of the host's (R-347, R-348)."""
         fields: dict[str, Json] = {} if title is None else {"title": title}
         self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
 
     @property
     def effort(self) -> str | None:
-        """Say how hard the model thinks, or None for models that cannot be told."""
-        if not has_effort(self.voice.main_model):
+        """The effort level of the model; None for models that do not take one."""
+        if not has_effort(self.model.main_model):
             return None
         env, raw = self.options.env, self.hooks.loaded.settings.raw
         level = env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
@@ -173,16 +174,16 @@ class Session:
 
     @property
     def home(self) -> str:
-        """Tell the user's home directory."""
+        """The user's home directory."""
         return self.hooks.engine.host.home
 
     @property
     def config_dir(self) -> str:
-        """Tell where transcripts and user settings are."""
+        """The directory of transcripts and user settings."""
         return self.hooks.loaded.locations.config_dir
 
     def server_of(self, tool: str) -> McpServer | None:
-        """Tell which MCP server a tool comes from; None for the agent's own."""
+        """Return the MCP server a tool comes from; None for the agent's own tools."""
         return self.servers_of_tools.get(tool)
 
     # ── permissions ─────────────────────────────────────────────────────────
@@ -221,14 +222,13 @@ class Session:
         return kept
 
     def set_mode(self, name: str) -> None:
-        """Go on in another permission mode."""
+        """Switch to another permission mode."""
         mode = self.permissions.mode
         self.permissions.set_mode(name)
         self._tell_of_permissions(mode)
 
     def _tell_of_permissions(self, before: Mode) -> None:
-        found, self.permissions.notices[:] = list(self.permissions.notices), []
-        for diagnostic in found:
+        for diagnostic in self.permissions.take_notices():
             self.report(diagnostic)
         if self.permissions.mode is not before:
             self.tell(ModeChanged(self.permissions.mode.value))
@@ -236,34 +236,33 @@ class Session:
     # ── listeners ───────────────────────────────────────────────────────────
 
     def tell(self, update: Update) -> None:
-        """Let every listener hear."""
-        for listener in self.listeners:
-            listener(update)
+        """Pass an update to every listener."""
+        self.listeners.tell(update)
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Show a finding to the person."""
-        self.tell(Diagnosed(diagnostic))
+        self.listeners.report(diagnostic)
 
     def complain(self, outcome: Outcome, text: str) -> None:
-        """Show what is wrong with the answer of a hook that was valid in itself."""
+        """Show what is wrong with a hook's answer that was valid in itself."""
         self.tell(Note(f"{outcome.hook_name} hook error: {text}", level="error", tag="notice"))
 
     def tell_of_changes(self) -> None:
-        """Show what became of settings files that changed, and take up their rules."""
+        """Report changed settings files and apply their rules."""
         found, self.hooks.notices[:] = list(self.hooks.notices), []
         if any(diagnostic.code == "reloaded" for diagnostic in found):
             self.permissions.reload(self.hooks.loaded.settings.permissions)
         for diagnostic in found:
             self.report(diagnostic)
 
-    # ── unfinished business ─────────────────────────────────────────────────
+    # ── unfinished work     ─────────────────────────────────────────────────
 
     def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run something beside the conversation; it ends with the session."""
+        """Run something alongside the conversation; it ends with the session."""
         return _kept(work, self._companions)
 
     async def settle(self, grace: float = GRACE) -> None:
-        """End what accompanies the session; give hooks that nobody waits for a moment more."""
+        """End what accompanies the session; give hooks of `fire_later` a moment more."""
         companions, errands = list(self._companions), list(self._errands)
         for task in companions:
             task.cancel()
@@ -283,14 +282,3 @@ def _kept(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> as
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task
-
-
-def has_effort(model: str) -> bool:
-    """Tell whether a model takes an effort level: the newer lines do, the 4.5 line but Opus does not."""
-    name = canonical_model(model)
-    parts = name.removeprefix("claude-").split("-")
-    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
-    if not name.startswith("claude-") or not numbers:
-        return False
-    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
-    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

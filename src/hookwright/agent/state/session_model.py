@@ -1,4 +1,4 @@
-"""The session's model: which one is asked may change, what it cost is counted."""
+"""The session's model: it can be switched, and what it costs is counted."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import msgspec
 
 from hookwright.models.anthropic import ALIASES
 from hookwright.models.types import Delta, Model, Request, Response, Usage
+from hookwright.protocol.matched import canonical_model
 
 #: Dollars for writing a million tokens into a prompt cache, where no price list says more.
 CACHE_WRITE_PRICE = 3.75
-#: Seconds that a prompt cache lives without being read.
+#: Seconds a prompt cache lives without being read.
 CACHE_LIFE = 300.0
 
 
 def resolve(name: str) -> str:
-    """Spell out the short name of a model."""
+    """Return the full name for an alias of a model."""
     return ALIASES.get(name, name)
 
 
@@ -30,18 +31,18 @@ class SessionModel:
         self.usage = Usage()
         #: Seconds spent waiting for answers.
         self.seconds = 0.0
-        #: Tokens that the last answer of the main conversation was given on.
+        #: Tokens of the main conversation up to its last answer.
         self.context_tokens = 0
         self.last_response: float | None = None
 
     @property
     def small_model(self) -> str:
-        """Name the model for hooks: the configured small one, else the main one."""
+        """The model for hooks: the configured small one, else the main one."""
         small = self._inner.small_model
         return self.main_model if small == self._inner.main_model else small
 
     async def complete(self, request: Request) -> Response:
-        """Ask and wait for the whole answer."""
+        """Send a request and wait for the whole response."""
         started = time.monotonic()
         try:
             response = await self._inner.complete(self._named(request))
@@ -51,7 +52,7 @@ class SessionModel:
         return response
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Ask and give the answer piece by piece."""
+        """Send a request and yield the response piece by piece."""
         started = time.monotonic()
         try:
             async for delta in self._inner.stream(self._named(request)):
@@ -62,23 +63,47 @@ class SessionModel:
             self.seconds += time.monotonic() - started
 
     def count(self, response: Response) -> None:
-        """Remember how much the main conversation has grown."""
+        """Note the size of the main conversation after a response."""
         self.context_tokens = response.usage.context_tokens + response.usage.output_tokens
         self.last_response = time.time()
 
+    def switch(self, name: str) -> None:
+        """Use another main model from now on."""
+        self.main_model = name
+
+    def resume(self, context_tokens: int, last_response: float | None) -> None:
+        """Continue from the size and the time of an earlier conversation."""
+        self.context_tokens = context_tokens
+        self.last_response = last_response
+
+    def forget_context(self) -> None:
+        """Start counting the main conversation's tokens from zero."""
+        self.context_tokens = 0
+
     @property
     def cache_warm(self) -> bool:
-        """Tell whether the provider may still have the conversation in its cache."""
+        """Whether the provider may still have the conversation in its cache."""
         return self.last_response is not None and time.time() - self.last_response < CACHE_LIFE
 
     @property
     def cache_write_usd(self) -> float:
-        """Estimate what writing the conversation into the cache again would cost."""
+        """The estimated cost of writing the conversation into the cache again."""
         return round(self.context_tokens * CACHE_WRITE_PRICE / 1_000_000, 4)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._inner.close()
 
     def _named(self, request: Request) -> Request:
         return request if request.model is not None else msgspec.structs.replace(request, model=self.main_model)
+
+
+def has_effort(model: str) -> bool:
+    """Return whether a model takes an effort level: models from 4.6 on do, and of the 4.5 models only Opus."""
+    name = canonical_model(model)
+    parts = name.removeprefix("claude-").split("-")
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    if not name.startswith("claude-") or not numbers:
+        return False
+    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

@@ -1,8 +1,8 @@
-"""What a screen, a stream or a program hears from an agent while it works: one callable, small frozen values."""
+"""Updates an agent sends while it works, for a screen, a stream or a program: small frozen values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from hookwright.protocol.jsontext import Json
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """A session begins, or begins anew after a clear."""
+    """A session starts, or starts over after a clear."""
 
     session_id: str
     cwd: str
@@ -33,7 +33,7 @@ class Typed(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True):
-    """The model's message is complete; `shown` is its text as hooks want it displayed."""
+    """The model's message is complete; `shown` is its text as hooks display it."""
 
     message: Mapping[str, Json]
     shown: str
@@ -50,7 +50,7 @@ class ToolEnded(msgspec.Struct, frozen=True):
 
 
 class Added(msgspec.Struct, frozen=True):
-    """A text that no person wrote entered the conversation: a hook's context or feedback, a reminder."""
+    """A text not written by a person entered the conversation: a hook's context or feedback, a reminder."""
 
     text: str
     #: The hook that added it, as messages name it; empty for the agent's own reminders.
@@ -59,7 +59,7 @@ class Added(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A line for the person: what a hook says, why something was blocked, what failed."""
+    """A line for the user: a hook's message, why something was blocked, what failed."""
 
     text: str
     level: str = "info"
@@ -67,7 +67,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Diagnosed(msgspec.Struct, frozen=True):
-    """Something is wrong with the configuration, a rule or a file of a hook."""
+    """A finding about the configuration, a rule or a hook's file."""
 
     diagnostic: Diagnostic
 
@@ -85,13 +85,13 @@ class Titled(msgspec.Struct, frozen=True):
 
 
 class ModeChanged(msgspec.Struct, frozen=True):
-    """The permission mode is another one now."""
+    """The permission mode changed."""
 
     mode: str
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A prompt was dealt with."""
+    """A prompt is finished."""
 
     result: Result
 
@@ -100,3 +100,19 @@ Update = Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnde
 
 #: An exception in a listener is the host's mistake and raises out of the agent.
 Listener = Callable[[Update], None]
+
+
+class Listeners:
+    """Everyone who follows a session."""
+
+    def __init__(self, listeners: Sequence[Listener] = ()) -> None:
+        self._listeners = tuple(listeners)
+
+    def tell(self, update: Update) -> None:
+        """Pass an update to every listener."""
+        for listener in self._listeners:
+            listener(update)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Pass a finding to every listener."""
+        self.tell(Diagnosed(diagnostic))

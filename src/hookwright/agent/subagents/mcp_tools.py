@@ -1,4 +1,4 @@
-"""MCP: the tools of servers as tools of the agent, and the questions that servers ask."""
+"""MCP: tools of servers as tools of the agent, and questions that servers ask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.state.options import AgentOptions
-from hookwright.agent.state.session import Session
 from hookwright.agent.tools import Effect, Text, Tool, ToolContext, ToolResult, failed
 from hookwright.config import TrustPolicy
 from hookwright.errors import ConfigError, McpError
@@ -28,15 +27,15 @@ from hookwright.protocol.wire import encode
 PROJECT_FILE = ".mcp.json"
 
 
-class Configured(msgspec.Struct, frozen=True):
-    """The servers of a session, where each was named, and what is wrong with the others."""
+class ConfiguredServers(msgspec.Struct, frozen=True):
+    """The servers of a session, the source of each, and findings about invalid ones."""
 
     servers: Mapping[str, ServerConfig]
     sources: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def configured(options: AgentOptions, project_dir: str) -> Configured:
+def configured(options: AgentOptions, project_dir: str) -> ConfiguredServers:
     """Read the servers of `--mcp-config` and, if the project is trusted as a whole, of its `.mcp.json`."""
     servers: dict[str, ServerConfig] = {}
     sources: dict[str, str] = {}
@@ -54,7 +53,7 @@ def configured(options: AgentOptions, project_dir: str) -> Configured:
         servers.update(found.servers)
         sources.update(dict.fromkeys(found.servers, source))
         notes += found.diagnostics
-    return Configured(servers, sources, tuple(notes))
+    return ConfiguredServers(servers, sources, tuple(notes))
 
 
 def _read(path: str) -> str:
@@ -65,18 +64,29 @@ def _read(path: str) -> str:
         raise ConfigError(f"{path}: the MCP configuration cannot be read: {error}") from None
 
 
-async def offer(session: Session, servers: McpServers, sources: Mapping[str, str]) -> dict[str, Tool]:
-    """Connect to every server and make its tools tools of the agent; a server that fails is reported."""
+class ConnectedServers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the servers of a session offer."""
+
+    tools: Mapping[str, Tool]
+    servers_of_tools: Mapping[str, McpServer]
+    #: Every server with its state: connected or failed.
+    status: tuple[tuple[str, str], ...]
+    #: Findings about the configuration and about servers that failed.
+    diagnostics: tuple[Diagnostic, ...]
+
+
+async def connect(servers: McpServers, config: ConfiguredServers) -> ConnectedServers:
+    """Connect to every server and list its tools; a server that fails is reported."""
+    if not config.servers:
+        return ConnectedServers(tools={}, servers_of_tools={}, status=(), diagnostics=config.diagnostics)
     listing = await servers.list_tools()
-    for error in listing.failures:
-        session.report(Diagnostic("mcp-failed", str(error)))
-    tools = {}
-    for offered in listing.tools:
-        session.servers_of_tools[offered.full_name] = _server(offered, sources)
-        tools[offered.full_name] = _tool(offered, servers)
     up = {offered.server for offered in listing.tools}
-    session.mcp_status = tuple((name, "connected" if name in up else "failed") for name in servers.names)
-    return tools
+    return ConnectedServers(
+        tools={offered.full_name: _tool(offered, servers) for offered in listing.tools},
+        servers_of_tools={offered.full_name: _server(offered, config.sources) for offered in listing.tools},
+        status=tuple((name, "connected" if name in up else "failed") for name in servers.names),
+        diagnostics=(*config.diagnostics, *(Diagnostic("mcp-failed", str(error)) for error in listing.failures)),
+    )
 
 
 def _server(offered: Offered, sources: Mapping[str, str]) -> McpServer:
@@ -84,7 +94,7 @@ def _server(offered: Offered, sources: Mapping[str, str]) -> McpServer:
 
 
 def _tool(offered: Offered, servers: McpServers) -> Tool:
-    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
         actor = caller().actor
         try:
             found = await servers.call(
@@ -110,7 +120,7 @@ def _tool(offered: Offered, servers: McpServers) -> Tool:
 
 
 def render(response: Json) -> Text:
-    """Show text as it is and blocks as they are; anything else as JSON."""
+    """Return text and content blocks unchanged, and anything else as JSON."""
     if isinstance(response, str):
         return response
     if isinstance(response, list) and all(isinstance(block, dict) and "type" in block for block in response):
@@ -126,7 +136,7 @@ def _as_text(block: Mapping[str, Json]) -> dict[str, Json]:
 
 
 async def answer(actor: Actor, asked: ElicitationRequest) -> Elicited:
-    """Answer a server: a hook first, then a person; ElicitationResult hooks see what a person said."""
+    """Answer a server: hooks first, then the person; ElicitationResult hooks see the person's answer."""
     outcome = await actor.fire(
         actor.event(
             ElicitationEvent,

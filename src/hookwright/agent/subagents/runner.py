@@ -1,16 +1,16 @@
-"""Subagents: an agent that works on one task in a conversation of its own, awaited or in the background."""
+"""Subagents: agents that work on one task in their own conversation, awaited or in the background."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
 from hookwright.agent.permissions import read_mode
-from hookwright.agent.state.actor import Actor, caller
+from hookwright.agent.state.actor import Actor, AgentRole, caller
 from hookwright.agent.state.components import AgentType
 from hookwright.agent.state.dialogue import Dialogue
 from hookwright.agent.state.endings import ApiFailed, Finished, StopPrevented, TurnEnd
@@ -22,130 +22,150 @@ from hookwright.agent.state.updates import Added
 from hookwright.agent.subagents.worktrees import worktree_for
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.turn.loop import converse
-from hookwright.agent.turn.tasks import task_gate
 from hookwright.protocol.events import SubagentStart
 from hookwright.protocol.jsontext import Json
 
-#: Subagents do not start agents of their own and do not move the session.
+#: Subagents do not start other agents and do not move the session.
 NOT_FOR_SUBAGENTS = frozenset({"Agent", "EnterWorktree", "ExitWorktree"})
 
 
-class Member(msgspec.Struct, kw_only=True):
-    """A subagent at work, or a teammate."""
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """A subagent or a teammate."""
 
     actor: Actor
+    identity: Identity
     description: str
     prompt: str
     started: float
     isolation: str | None = None
-    task: asyncio.Task[None] | None = None
-    #: Set for a teammate that waits for messages.
-    idle: bool = False
+    #: Set for a teammate.
     name: str | None = None
 
 
-class Crew:
-    """The subagents and teammates of one session."""
+class Subagents:
+    """The subagents and teammates of one session that run in the background."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self.members: dict[str, Member] = {}
+    def __init__(self) -> None:
+        self._members: dict[str, Member] = {}
+        self._idle: set[str] = set()
 
     @property
     def busy(self) -> bool:
-        """Tell whether somebody works beside the main agent."""
-        return any(not member.idle for member in self.members.values())
+        """Whether one of them is at work."""
+        return any(agent_id not in self._idle for agent_id in self._members)
 
     def running(self) -> list[dict[str, Json]]:
-        """List who works in the background, as Stop hooks read it."""
+        """List them as Stop hooks read it."""
         return [
             {
                 "id": agent_id,
                 "type": "teammate" if member.name is not None else "subagent",
-                "status": "idle" if member.idle else "running",
+                "status": "idle" if agent_id in self._idle else "running",
                 "description": member.description,
-                "agent_type": _type_of(member),
+                "agent_type": member.identity.agent_type,
             }
-            for agent_id, member in self.members.items()
+            for agent_id, member in self._members.items()
         ]
 
-    # ── one subagent ────────────────────────────────────────────────────────
+    def name_of(self, actor: Actor) -> str | None:
+        """Return the name of a teammate; None for any other agent."""
+        member = self._members.get(actor.identity.agent_id) if actor.identity is not None else None
+        return member.name if member is not None else None
 
-    def hire(self, parent: Actor, call_id: str, kind: AgentType, arguments: Mapping[str, Json]) -> Member:
-        """Set up a subagent with its own conversation, transcript and bench."""
-        session = self._session
-        identity = Identity(f"a{uuid.uuid4().hex[:16]}", kind.name)
-        meta = {"agentType": kind.name, "description": arguments["description"], "toolUseId": call_id}
-        transcript = parent.dialogue.transcript.subagent(identity.agent_id, meta)
-        told = Dialogue(transcript, on_added=lambda text, name: session.tell(Added(text, name, call_id)))
-        model = arguments.get("model") or kind.model
-        name = resolve(model) if model else session.voice.main_model
-        actor = Actor(
-            session,
-            told,
-            parent.bench.for_agent(),
-            system=system_prompt(parent.bench.cwd, name, kind.prompt, ()),
-            tools=_tools_for(session, kind),
-            identity=identity,
-        )
-        actor.bench.gate = task_gate(actor)
-        actor.model = name if model else None
-        actor.mode = read_mode(kind.permission_mode) if kind.permission_mode is not None else None
-        actor.max_turns = kind.max_turns
-        actor.parent_tool_use_id = call_id
-        if kind.hooks:
-            session.hooks.activate(kind.hooks)
-        return Member(
-            actor=actor,
-            description=arguments["description"],
-            prompt=arguments["prompt"],
-            started=time.monotonic(),
-            isolation=arguments.get("isolation") or kind.isolation,
-        )
+    def add(self, member: Member) -> None:
+        """List a member that starts."""
+        self._members[member.identity.agent_id] = member
 
-    async def work(self, member: Member) -> TurnEnd:
-        """Let a subagent start and carry out its task, in a worktree of its own where it is to be kept apart."""
-        if member.isolation != "worktree":
-            await self.start(member, member.prompt)
-            return await converse(member.actor)
-        async with worktree_for(member.actor):
-            await self.start(member, member.prompt)
-            return await converse(member.actor)
+    def remove(self, member: Member) -> None:
+        """Drop a member that ended."""
+        del self._members[member.identity.agent_id]
 
-    async def start(self, member: Member, prompt: str) -> None:
-        """Fire SubagentStart and put the task before the subagent, with what its hooks add."""
-        actor = member.actor
-        outcome = await actor.fire(actor.event(SubagentStart))
-        actor.dialogue.user(prompt, promptId=self._session.prompt_id)
-        actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
+    @contextlib.contextmanager
+    def idle(self, member: Member) -> Iterator[None]:
+        """Mark a teammate as idle while it waits for messages."""
+        self._idle.add(member.identity.agent_id)
+        try:
+            yield
+        finally:
+            self._idle.discard(member.identity.agent_id)
 
     def launch(self, member: Member) -> None:
-        """Let a subagent work in the background; the main agent hears of its end."""
-        identity = member.actor.identity
-        assert identity is not None
-        self.members[identity.agent_id] = member
-        member.task = self._session.accompany(self._background(identity.agent_id, member))
+        """Run a subagent in the background; the main agent gets a notice when it ends."""
+        self.add(member)
+        member.actor.session.accompany(self._background(member))
 
-    async def _background(self, agent_id: str, member: Member) -> None:
+    async def _background(self, member: Member) -> None:
         try:
-            ending = await self.work(member)
-        except Exception as error:  # tools and servers are other people's; the main agent must not wait in vain
+            ending = await work(member)
+        except Exception as error:  # third-party tools and servers; the main agent needs a notice in any case
             ending = ApiFailed("unknown", f"{type(error).__name__}: {error}")
         finally:
-            del self.members[agent_id]
-        self._session.inbox.put(
+            self.remove(member)
+        member.actor.session.inbox.put(
             TaskNotice(
-                task_id=agent_id,
+                task_id=member.identity.agent_id,
                 status="failed" if isinstance(ending, ApiFailed) else "completed",
                 summary=f'Agent "{member.description}" ended',
-                result=said(ending),
+                result=final_text(ending),
                 output=member.actor.dialogue.transcript.path,
             )
         )
 
 
-def said(ending: TurnEnd) -> str:
-    """Give what a subagent leaves for whoever started it."""
+# ── one subagent ────────────────────────────────────────────────────────────
+
+
+def create_member(parent: Actor, call_id: str, kind: AgentType, arguments: Mapping[str, Json]) -> Member:
+    """Build a subagent with its own conversation, transcript and working directory."""
+    session = parent.session
+    identity = Identity(f"a{uuid.uuid4().hex[:16]}", kind.name)
+    meta = {"agentType": kind.name, "description": arguments["description"], "toolUseId": call_id}
+    transcript = parent.dialogue.transcript.subagent(identity.agent_id, meta)
+    dialogue = Dialogue(transcript, on_added=lambda text, name: session.tell(Added(text, name, call_id)))
+    model = arguments.get("model") or kind.model
+    name = resolve(model) if model else session.model.main_model
+    role = AgentRole(
+        identity=identity,
+        tools=_tools_for(session, kind),
+        model=name if model else None,
+        mode=read_mode(kind.permission_mode) if kind.permission_mode is not None else None,
+        max_turns=kind.max_turns,
+        parent_tool_use_id=call_id,
+    )
+    system = system_prompt(parent.context.cwd, name, kind.prompt, ())
+    if kind.hooks:
+        session.hooks.activate(kind.hooks)
+    return Member(
+        actor=Actor(session, dialogue, parent.context.for_agent(), role, system),
+        identity=identity,
+        description=arguments["description"],
+        prompt=arguments["prompt"],
+        started=time.monotonic(),
+        isolation=arguments.get("isolation") or kind.isolation,
+        name=arguments.get("name") or None,
+    )
+
+
+async def work(member: Member) -> TurnEnd:
+    """Start a subagent and run it to its end, in its own worktree if it is isolated."""
+    if member.isolation != "worktree":
+        await start(member, member.prompt)
+        return await converse(member.actor)
+    async with worktree_for(member.actor):
+        await start(member, member.prompt)
+        return await converse(member.actor)
+
+
+async def start(member: Member, prompt: str) -> None:
+    """Fire SubagentStart and add the task and hooks' context to the subagent's conversation."""
+    actor = member.actor
+    outcome = await actor.fire(actor.event(SubagentStart))
+    actor.dialogue.user(prompt, promptId=actor.session.state.prompt_id)
+    actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
+
+
+def final_text(ending: TurnEnd) -> str:
+    """Return the text a subagent leaves for the agent that started it."""
     if isinstance(ending, Finished | StopPrevented):
         return ending.text
     if isinstance(ending, ApiFailed):
@@ -153,52 +173,48 @@ def said(ending: TurnEnd) -> str:
     return "(The subagent ended before it gave an answer.)"
 
 
-def _type_of(member: Member) -> str:
-    return member.actor.identity.agent_type if member.actor.identity is not None else ""
-
-
 def _tools_for(session: Session, kind: AgentType) -> dict[str, Tool]:
     out = NOT_FOR_SUBAGENTS | set(kind.disallowed_tools)
     return {
         name: tool
-        for name, tool in session.tools.items()
-        if name not in out and (kind.tools is None or name in kind.tools or _offered_whole(name, kind.tools))
+        for name, tool in session.equipment.tools.items()
+        if name not in out and (kind.tools is None or name in kind.tools or _of_server(name, kind.tools))
     }
 
 
-def _offered_whole(name: str, wanted: tuple[str, ...]) -> bool:
-    """Let `mcp__server` stand for every tool of a server."""
+def _of_server(name: str, wanted: tuple[str, ...]) -> bool:
+    """Return whether a tool belongs to a server that is wanted as a whole, as `mcp__server`."""
     return any(name.startswith(f"{word}__") for word in wanted if word.startswith("mcp__"))
 
 
 # ── the tool ────────────────────────────────────────────────────────────────
 
 
-#: Makes a subagent a teammate of this name.
-Join = Callable[[Member, str], ToolResult]
+#: Makes a subagent with a name a teammate.
+Join = Callable[[Member], ToolResult]
 
 
-def agent_tool(crew: Crew, join: Join, kinds: Mapping[str, AgentType]) -> Tool:
-    """Make the tool by which the model starts subagents and teammates."""
+def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType]) -> Tool:
+    """Build the tool with which the model starts subagents and teammates."""
 
-    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
+    async def run(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
         wanted = arguments.get("subagent_type", "general-purpose")
         kind = kinds.get(wanted)
         if kind is None:
             return failed(f"Agent type '{wanted}' not found. Available agents: {', '.join(sorted(kinds))}")
         by = caller()
-        member = crew.hire(by.actor, by.call_id, kind, arguments)
-        if arguments.get("name"):
-            return join(member, arguments["name"])
+        member = create_member(by.actor, by.call_id, kind, arguments)
+        if member.name is not None:
+            return join(member)
         if arguments.get("run_in_background", kind.background):
-            crew.launch(member)
+            subagents.launch(member)
             return _launched(member)
-        return _finished(member, await crew.work(member))
+        return _finished(member, await work(member))
 
     return Tool(
         name="Agent",
-        description="Start an agent that carries out a task in a conversation of its own and reports back. With "
-        "run_in_background you go on and hear of its end later; with a name it joins your team and stays for "
+        description="Start an agent that works on a task in its own conversation and reports back. With "
+        "run_in_background you continue and are notified when it ends; with a name it joins your team and waits for "
         f"messages. Kinds:\n{agents_part(kinds.values())}",
         parameters=parameters(
             {"description": _text("the task in three to five words"), "prompt": _text("the task")},
@@ -222,15 +238,13 @@ def _text(description: str) -> dict[str, Json]:
 
 
 def _launched(member: Member) -> ToolResult:
-    identity = member.actor.identity
-    assert identity is not None
     response = {
         "status": "async_launched",
-        "agentId": identity.agent_id,
+        "agentId": member.identity.agent_id,
         "description": member.description,
         "prompt": member.prompt,
         "outputFile": member.actor.dialogue.transcript.path,
-        "resolvedModel": member.actor.model or member.actor.session.voice.main_model,
+        "resolvedModel": member.actor.role.model or member.actor.session.model.main_model,
     }
     return ToolResult(response, _render(response))
 
@@ -239,18 +253,17 @@ def _finished(member: Member, ending: TurnEnd) -> ToolResult:
     if isinstance(ending, ApiFailed):
         return failed(ending.text)
     actor = member.actor
-    assert actor.identity is not None
     response = {
         "status": "completed",
         "prompt": member.prompt,
-        "agentId": actor.identity.agent_id,
-        "agentType": actor.identity.agent_type,
-        "content": [{"type": "text", "text": said(ending)}],
+        "agentId": member.identity.agent_id,
+        "agentType": member.identity.agent_type,
+        "content": [{"type": "text", "text": final_text(ending)}],
         "totalDurationMs": round((time.monotonic() - member.started) * 1000),
         "totalTokens": actor.usage.context_tokens + actor.usage.output_tokens,
         "totalToolUseCount": actor.tool_calls,
         "usage": msgspec.structs.asdict(actor.usage),
-        "resolvedModel": actor.model or actor.session.voice.main_model,
+        "resolvedModel": actor.role.model or actor.session.model.main_model,
     }
     return ToolResult(response, _render(response))
 
@@ -258,8 +271,8 @@ def _finished(member: Member, ending: TurnEnd) -> ToolResult:
 def _render(response: Json) -> str:
     if not isinstance(response, dict) or response.get("status") == "async_launched":
         return (
-            f"The agent works in the background as {response.get('agentId')}. You will hear when it is done; its "
-            f"conversation is recorded in {response.get('outputFile')}."
+            f"The agent works in the background as {response.get('agentId')}. You will be notified when it is done; "
+            f"its conversation is recorded in {response.get('outputFile')}."
         )
     content = response.get("content", ())
     return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))

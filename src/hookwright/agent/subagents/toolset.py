@@ -1,4 +1,4 @@
-"""Everything that the model may call: the tools of the bench, of the session and of MCP servers."""
+"""Everything the model may call: file and shell tools, tools of the session, tools of MCP servers."""
 
 from __future__ import annotations
 
@@ -6,56 +6,70 @@ import os
 from collections.abc import Mapping
 
 from hookwright.agent.state.actor import Actor
-from hookwright.agent.state.components import Skill, load_components
+from hookwright.agent.state.components import Components, Skill, load_components
+from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import skills_part
-from hookwright.agent.state.session import Session
-from hookwright.agent.state.updates import Note
-from hookwright.agent.subagents.runner import Crew, agent_tool
-from hookwright.agent.subagents.team import LEADER, Team, send_message_tool
+from hookwright.agent.state.session import Equipment
+from hookwright.agent.state.updates import Listeners, Note
+from hookwright.agent.subagents.runner import Subagents, agent_tool
+from hookwright.agent.subagents.team import Team, send_message_tool
 from hookwright.agent.subagents.worktrees import worktree_tools
 from hookwright.agent.tools import TOOLS, Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.jsontext import Json
+from hookwright.session import HookSession
 from hookwright.storage import Stamp, stamp
 
 
 class Toolset:
-    """Offers tools; agents and skills may change while the session runs."""
+    """The tools on offer. Agents and skills, and the tools that follow from them, may change while a session runs."""
 
-    def __init__(self, session: Session, crew: Crew, team: Team, mcp: Mapping[str, Tool]) -> None:
-        self._session = session
-        self._crew = crew
-        self._team = team
-        self._mcp = mcp
-        self._fixed = {tool.name: tool for tool in (*worktree_tools(), self._send_message())}
+    def __init__(
+        self,
+        options: AgentOptions,
+        hooks: HookSession,
+        listeners: Listeners,
+        subagents: Subagents,
+        mcp_tools: Mapping[str, Tool],
+    ) -> None:
+        self._options = options
+        self._hooks = hooks
+        self._listeners = listeners
+        self._subagents = subagents
+        self._mcp_tools = mcp_tools
+        self._team = Team(subagents)
+        self._fixed = {tool.name: tool for tool in (*worktree_tools(), send_message_tool(self._team))}
         self._stamps: dict[str, Stamp | None] = {}
+        self.components = Components({}, {})
+        self.tools: Mapping[str, Tool] = {}
 
     def equip(self) -> None:
-        """Read agents and skills anew and offer every tool that the options want."""
-        session = self._session
-        if not session.options.safe_mode:
-            session.components = load_components(session.hooks.loaded, session.options.agents)
-            for diagnostic in session.components.diagnostics:
-                session.report(diagnostic)
+        """Read agents and skills again and offer every tool the options ask for."""
+        if not self._options.safe_mode:
+            self.components = load_components(self._hooks.loaded, self._options.agents)
+            for diagnostic in self.components.diagnostics:
+                self._listeners.report(diagnostic)
         self._stamps = self._look()
         own = {
             **TOOLS,
-            "Agent": agent_tool(self._crew, self._team.join, session.components.agents),
-            "Skill": skill_tool(session),
+            "Agent": agent_tool(self._subagents, self._team.join, self.components.agents),
+            "Skill": skill_tool(self, self._hooks),
             **self._fixed,
         }
-        wanted = session.options.tools
+        self.tools = {**self._wanted(own), **self._mcp_tools}
+
+    def _wanted(self, own: Mapping[str, Tool]) -> dict[str, Tool]:
+        wanted = self._options.tools
         if wanted is None:
-            chosen = {name: tool for name, tool in own.items() if tool.by_default}
-        else:
-            chosen = {name: own[name] for name in wanted if name in own}
-            unknown = [name for name in wanted if name not in own]
-            if unknown:
-                session.tell(Note(f"--tools: there is no tool {', '.join(unknown)}", level="warning", tag="option"))
-        session.tools = {**chosen, **self._mcp}
+            return {name: tool for name, tool in own.items() if tool.by_default}
+        unknown = [name for name in wanted if name not in own]
+        if unknown:
+            text = f"--tools: there is no tool {', '.join(unknown)}"
+            self._listeners.tell(Note(text, level="warning", tag="option"))
+        return {name: own[name] for name in wanted if name in own}
 
     async def refresh(self, actor: Actor) -> None:
-        """Take up skills and agents that changed on disk, unless a ConfigChange hook keeps them out."""
+        """Apply changed files of skills and agents, unless a ConfigChange hook blocks it."""
         now = self._look()
         changed = [path for path in {*now, *self._stamps} if now.get(path) != self._stamps.get(path)]
         if not changed:
@@ -68,36 +82,28 @@ class Toolset:
         self.equip()
 
     def _look(self) -> dict[str, Stamp | None]:
-        return {file.path: stamp(file.path) for file in self._session.hooks.loaded.components()}
-
-    def _send_message(self) -> Tool:
-        return send_message_tool(lambda: self._team, self._name_of)
-
-    def _name_of(self, actor: Actor) -> str:
-        member = self._crew.members.get(actor.identity.agent_id) if actor.identity is not None else None
-        if member is not None and member.name is not None:
-            return member.name
-        return LEADER if actor.is_main else "subagent"
+        return {file.path: stamp(file.path) for file in self._hooks.loaded.components()}
 
 
-def skill_tool(session: Session) -> Tool:
-    """Make the tool by which the model calls a skill; the skill's hooks hold from then on."""
+def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
+    """Build the tool with which the model calls a skill; the skill's hooks apply from then on."""
 
-    async def run(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
-        skill = session.components.skills.get(arguments["skill"])
+    async def run(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
+        skills = equipment.components.skills
+        skill = skills.get(arguments["skill"])
         if skill is None or not skill.for_model:
-            known = ", ".join(name for name, one in session.components.skills.items() if one.for_model)
+            known = ", ".join(name for name, one in skills.items() if one.for_model)
             return failed(f"Unknown skill: {arguments['skill']}. Available: {known or 'none'}")
         if skill.hooks:
-            session.hooks.activate(skill.hooks)
+            hooks.activate(skill.hooks)
         response = {"success": True, "commandName": skill.name}
-        return ToolResult(response, _told(skill, arguments.get("args", "")))
+        return ToolResult(response, _expanded(skill, arguments.get("args", "")))
 
     text = {"type": "string"}
-    listed = skills_part(session.components.skills.values())
+    listed = skills_part(equipment.components.skills.values())
     return Tool(
         name="Skill",
-        description=f"Take up a skill: its text tells you how to go on. Skills:\n{listed or '(none)'}",
+        description=f"Load a skill: its text tells you how to proceed. Skills:\n{listed or '(none)'}",
         parameters=parameters({"skill": text}, {"args": text}),
         effect=Effect.OTHER,
         run=run,
@@ -106,6 +112,6 @@ def skill_tool(session: Session) -> Tool:
     )
 
 
-def _told(skill: Skill, arguments: str) -> str:
+def _expanded(skill: Skill, arguments: str) -> str:
     folder = os.path.dirname(skill.path)
     return f"Base directory of this skill: {folder}\n\n{skill.expand(arguments)}"

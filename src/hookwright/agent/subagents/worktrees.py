@@ -1,4 +1,4 @@
-"""Worktrees: made and removed by hooks where there are any, else by git."""
+"""Worktrees: created and removed by hooks if there are any, else by git."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Fire = Callable[[Event], Awaitable[Outcome]]
 
 
 class WorktreeFailed(HookwrightError):
-    """A worktree could not be made or removed."""
+    """A worktree could not be created or removed."""
 
 
 async def create(name: str, event: WorktreeCreate, fire: Fire, hooks: HookSet) -> str:
-    """Make a worktree and give its path; raise WorktreeFailed."""
+    """Create a worktree and return its path; raise WorktreeFailed."""
     if not _NAME.fullmatch(name):
-        raise WorktreeFailed(f"{name!r} is no name for a worktree; use letters, digits, `.`, `_` and `-`.")
+        raise WorktreeFailed(f"{name!r} is not a valid name for a worktree; use letters, digits, `.`, `_` and `-`.")
     if not hooks.of_event("WorktreeCreate"):
         return await _git_create(name, event.cwd)
     outcome = await fire(event)
@@ -39,25 +39,25 @@ async def create(name: str, event: WorktreeCreate, fire: Fire, hooks: HookSet) -
         raise WorktreeFailed(f"WorktreeCreate hook failed: {outcome.reason}")
     path = outcome.fields.get("worktree_path")
     if not isinstance(path, str):
-        raise WorktreeFailed("WorktreeCreate hook gave no path; print the path of the new worktree.")
+        raise WorktreeFailed("WorktreeCreate hook returned no path; print the path of the new worktree.")
     return checked(path, event.cwd)
 
 
 def checked(path: str, base: str) -> str:
-    """Accept the path of a worktree that a hook made: an existing directory, without dots, not through a link."""
+    """Check the path of a hook's worktree: an existing directory, without dots, not through a link; return it."""
     if os.path.isabs(path) and any(part in (".", "..") for part in path.split("/")):
-        raise WorktreeFailed(f"WorktreeCreate hook gave {path}: a path with `.` or `..` is refused. Print it plainly.")
+        raise WorktreeFailed(f"WorktreeCreate hook returned {path}: a path with dots is refused. Print the plain path.")
     full = os.path.normpath(os.path.join(base, path))
     below = os.path.relpath(full, base)
     if not below.startswith("..") and os.path.realpath(full) != os.path.join(os.path.realpath(base), below):
-        raise WorktreeFailed(f"WorktreeCreate hook gave {path}, which leads through a link inside the repository.")
+        raise WorktreeFailed(f"WorktreeCreate hook returned {path}, which leads through a link inside the repository.")
     if not os.path.isdir(full):
-        raise WorktreeFailed(f"WorktreeCreate hook gave {path}, and there is no such directory.")
+        raise WorktreeFailed(f"WorktreeCreate hook returned {path}, but there is no such directory.")
     return full
 
 
 async def remove(path: str, event: WorktreeRemove, fire: Fire, hooks: HookSet) -> None:
-    """Remove a worktree; a hook that fails counts only while the directory is still there."""
+    """Remove a worktree; a failed hook is an error only if the directory is still there."""
     outcome = await fire(event) if hooks.of_event("WorktreeRemove") else None
     if outcome is None or not outcome.runs:
         await _git(event.cwd, "worktree", "remove", "--force", path)
@@ -77,7 +77,7 @@ async def _git(cwd: str, *arguments: str) -> str:
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
     ended = await run(Command(argv=("git", *arguments), cwd=cwd, env=env), _LIMIT)
     if not isinstance(ended, Exit):
-        raise WorktreeFailed(f"git {arguments[0]} could not be run in {cwd}.")
+        raise WorktreeFailed(f"git {arguments[0]} could not run in {cwd}.")
     if ended.status != ExitCode(0):
         said = ended.output.stderr.data.decode("utf-8", "replace").strip()
         raise WorktreeFailed(f"git {' '.join(arguments[:2])} failed in {cwd}: {said}")
@@ -86,12 +86,12 @@ async def _git(cwd: str, *arguments: str) -> str:
 
 @contextlib.asynccontextmanager
 async def worktree_for(actor: Actor) -> AsyncIterator[None]:
-    """Let an agent work in a worktree of its own; one in which nothing changed is removed afterwards."""
+    """Let an agent work in its own worktree; a worktree without changes is removed afterwards."""
     assert actor.identity is not None
-    hooks, home = actor.session.hooks.engine.hooks, actor.bench.cwd
+    hooks, home = actor.session.hooks.engine.hooks, actor.context.cwd
     name = f"agent-{actor.identity.agent_id}"
     path = await create(name, actor.event(WorktreeCreate, name=name), actor.fire, hooks)
-    actor.bench.cwd = actor.cwd = path
+    actor.start_in(path)
     try:
         yield
     finally:
@@ -100,7 +100,7 @@ async def worktree_for(actor: Actor) -> AsyncIterator[None]:
 
 
 async def _is_changed(path: str) -> bool:
-    """Tell whether something would be lost; where git cannot say, assume so."""
+    """Return whether something would be lost; if git fails, assume so."""
     try:
         return bool((await _git(path, "status", "--porcelain")).strip())
     except WorktreeFailed:
@@ -111,22 +111,22 @@ async def _is_changed(path: str) -> bool:
 
 
 def worktree_tools() -> tuple[Tool, Tool]:
-    """Make EnterWorktree and ExitWorktree, which move the agent that calls them."""
+    """Build EnterWorktree and ExitWorktree, which move the calling agent."""
     entered: list[tuple[str, str]] = []
 
-    async def enter(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:
+    async def enter(arguments: dict[str, Json], context: ToolContext) -> ToolResult:
         actor = caller().actor
         name = arguments.get("name") or f"wt-{len(entered) + 1}"
         try:
             path = await create(name, _create_event(actor, name), actor.fire, actor.session.hooks.engine.hooks)
         except WorktreeFailed as error:
             return failed(str(error))
-        entered.append((path, bench.cwd))
-        bench.cwd = path
+        entered.append((path, context.cwd))
+        context.move(path)
         response = {"worktreePath": path, "name": name}
-        return ToolResult(response, f"You work in {path} now.")
+        return ToolResult(response, f"You now work in {path}.")
 
-    async def leave(arguments: dict[str, Json], bench: ToolContext) -> ToolResult:
+    async def leave(arguments: dict[str, Json], context: ToolContext) -> ToolResult:
         if not entered:
             return failed("You are not in a worktree.")
         actor, (path, before) = caller().actor, entered[-1]
@@ -137,7 +137,7 @@ def worktree_tools() -> tuple[Tool, Tool]:
             except WorktreeFailed as error:
                 return failed(str(error))
         entered.pop()
-        bench.cwd = before
+        context.move(before)
         return ToolResult({"worktreePath": path, "cwd": before}, f"You work in {before} again.")
 
     text = {"type": "string"}
@@ -145,7 +145,7 @@ def worktree_tools() -> tuple[Tool, Tool]:
     return (
         Tool(
             name="EnterWorktree",
-            description="Go on in a new worktree of the repository.",
+            description="Continue in a new worktree of the repository.",
             parameters=parameters({}, {"name": text}),
             run=enter,
             **shared,

@@ -4,7 +4,7 @@
 |---|---|
 | `tool` | `Tool`, `ToolResult`, `Effect`; results of calls that failed, were stopped or never ran |
 | `schema` | checks inputs and outputs against a small part of JSON Schema |
-| `context` | `ToolContext`, what the tools of one agent work with; `bench_for` sets one up |
+| `context` | `ToolContext`, what the tools of one agent work with |
 | `shells`, `envfiles` | processes of Bash calls, ended with the session; env files of hooks, checked before use |
 | `board` | the task list, and the changes the gate decides on |
 | `bash` `read` `write` `edit` `glob` `grep` `webfetch` `tasks` | one tool or one family per file |
@@ -23,8 +23,9 @@ The life of a call, as a loop runs it:
 
 from hookwright.agent.tools.bash import BASH
 from hookwright.agent.tools.board import Board, Change, Completed, Created, Task
-from hookwright.agent.tools.context import ToolContext, bench_for
+from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.edit import EDIT
+from hookwright.agent.tools.envfiles import EnvFiles
 from hookwright.agent.tools.glob import GLOB
 from hookwright.agent.tools.grep import GREP
 from hookwright.agent.tools.read import READ
@@ -60,6 +61,7 @@ __all__ = [
     "Completed",
     "Created",
     "Effect",
+    "EnvFiles",
     "ShellEnded",
     "Shells",
     "Task",
@@ -68,7 +70,6 @@ __all__ = [
     "ToolContext",
     "ToolResult",
     "absolute",
-    "bench_for",
     "cut_middle",
     "failed",
     "interrupted",

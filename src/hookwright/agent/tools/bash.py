@@ -27,7 +27,8 @@ _STEPS = re.compile(r"&&|\|\||;|\n")
 async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     """Run the command; what it prints, its exit code and its `cd` count."""
     if not os.path.isdir(bench.cwd):
-        gone, bench.cwd = bench.cwd, bench.root
+        gone = bench.cwd
+        bench.move(bench.root)
         return failed(f"The working directory {gone} no longer exists; commands run in {bench.root} again.")
     shell = find_shell(bench.env)
     prelude = await bench.env_files.prelude(shell, bench.cwd, bench.env)
@@ -80,7 +81,7 @@ def _follow(moved: str, bench: ToolContext) -> None:
     except OSError:  # the command was killed, or replaced its shell
         return
     if os.path.isabs(directory) and os.path.isdir(directory):
-        bench.cwd = directory
+        bench.move(directory)
 
 
 def _response(output: CapturedOutput, silent: bool) -> dict[str, Json]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from hookwright.agent.tools.board import Board, Change
 from hookwright.agent.tools.envfiles import EnvFiles
 from hookwright.agent.tools.shells import Shells
 from hookwright.projects.lookup import Search
-from hookwright.protocol.diagnostics import Diagnostic
 
-#: Hears of a change to a task before it counts; a text refuses it and goes to the model.
+#: Sees a change to a task before it is made; a text refuses it and goes to the model.
 TaskGate = Callable[[Change], Awaitable[str | None]]
 #: Answers a question about a text: (question, text) -> answer.
 AskModel = Callable[[str, str], Awaitable[str]]
@@ -41,18 +40,10 @@ class ToolContext:
         """Runs Grep and Glob with this environment and watchdog."""
         return Search(self.env, self.shells.watchdog, self.search_limit)
 
+    def move(self, directory: str) -> None:
+        """Run commands in another directory from now on."""
+        self.cwd = directory
+
     def for_agent(self) -> ToolContext:
-        """Lend the bench to a subagent, which may change its directory without moving ours."""
+        """Return a copy for a subagent, which may change its directory without moving ours."""
         return dataclasses.replace(self)
-
-
-def bench_for(
-    cwd: str,
-    env: Mapping[str, str],
-    folder: str,
-    env_files: Callable[[], Sequence[tuple[str, str]]],
-    report: Callable[[Diagnostic], None],
-) -> ToolContext:
-    """Set up a bench; `env_files` lists (hook, path) anew for each command, `report` hears of files that are broken."""
-    checked = EnvFiles(env_files, report)
-    return ToolContext(root=cwd, cwd=cwd, env=env, folder=folder, shells=Shells(folder), env_files=checked)

@@ -66,16 +66,18 @@ def find_shell(env: Mapping[str, str]) -> str:
 class Shells:
     """Owns every process that Bash calls start, until `aclose`."""
 
-    def __init__(self, folder: str, on_end: Callable[[ShellEnded], None] | None = None) -> None:
+    def __init__(
+        self, folder: str, on_end: Callable[[ShellEnded], None] | None = None, watchdog: Watchdog | None = None
+    ) -> None:
         self._folder = folder
-        #: Hears of each background command that ended; the loop tells the model.
+        #: Called for each background command that ended, so that the model can be informed.
         self.on_end = on_end
         self._running: dict[str, tuple[BackgroundShell, Process]] = {}
         self._watchers: set[asyncio.Task[None]] = set()
         self._killed: set[str] = set()
         self._left: set[int] = set()
-        #: Told of every process, to end it if the session is killed.
-        self.watchdog: Watchdog | None = None
+        #: Informed of every process, to end it if the session is killed.
+        self.watchdog = watchdog
         self._marks = ""
         self._numbers = itertools.count(1)
 

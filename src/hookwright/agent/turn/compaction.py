@@ -1,4 +1,4 @@
-"""Make a long conversation short: the model sums it up, and goes on with the summary alone."""
+"""Compact a long conversation: the model sums it up and continues with the summary alone."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from hookwright.protocol.replies import Exited
 
 
 class Compacted(msgspec.Struct, frozen=True):
-    """The conversation is short now; `said` is what hooks printed, for the person."""
+    """The conversation was compacted; `said` is what hooks printed, for the user."""
 
     said: str = ""
 
 
 class NotCompacted(msgspec.Struct, frozen=True):
-    """The conversation is as it was."""
+    """The conversation is unchanged."""
 
     why: str
 
 
 async def compact_if_full(actor: Actor) -> None:
-    """Compact by itself when the model has read more than the session allows it."""
+    """Compact automatically when the conversation exceeds the session's context limit."""
     limit = actor.session.options.context_limit
-    if not actor.is_main or limit is None or actor.session.voice.context_tokens < limit:
+    if not actor.is_main or limit is None or actor.session.model.context_tokens < limit:
         return
     done = await compact(actor, "auto", None)
     if isinstance(done, NotCompacted):
-        # The next answer says anew how full it is; until then there is nothing to try again.
-        actor.session.voice.context_tokens = 0
+        # The next response says how full the context is; do not try again before that.
+        actor.session.model.forget_context()
         actor.session.tell(Note(done.why, level="warning", tag="compact"))
 
 
 async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
-    """Sum up and begin anew: PreCompact, the summary, SubagentStop of whoever wrote it, SessionStart, PostCompact."""
+    """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
     session = actor.session
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
     actor.dialogue.record_firing(before)
@@ -54,8 +54,8 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
     except ApiError as error:
         return NotCompacted(f"The conversation could not be compacted: {error}")
     await _summariser_stops(actor, summary)
-    _begin_anew(actor, trigger, summary)
-    actor.system = first_system_prompt(session, announce_instructions(session, "compact"))
+    _start_over(actor, trigger, summary)
+    actor.instruct(first_system_prompt(session, announce_instructions(session, "compact")))
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
     actor.dialogue.record_firing(after)
@@ -63,28 +63,28 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
 
 
 async def _summary(actor: Actor, instructions: str | None) -> str:
-    wish = f"\n\nThe user adds: {instructions}" if instructions else ""
+    addition = f"\n\nThe user adds: {instructions}" if instructions else ""
     request = Request(
-        messages=[*closed(actor.dialogue.messages), {"role": "user", "content": COMPACT + wish}],
+        messages=[*closed(actor.dialogue.messages), {"role": "user", "content": COMPACT + addition}],
         system=actor.system,
         tools=actor.offers,
-        model=actor.model,
+        model=actor.role.model,
         purpose="compact",
     )
-    response = await actor.session.voice.complete(request)
+    response = await actor.session.model.complete(request)
     if not response.text.strip():
         raise ApiError("the model gave no summary")
     return response.text
 
 
 async def _summariser_stops(actor: Actor, summary: str) -> None:
-    """Whoever wrote the summary is an agent without a type, and it ends."""
+    """Fire SubagentStop for the writer of the summary, an agent without a type."""
     writer = Identity(f"compact-{uuid.uuid4().hex[:12]}", "")
     event = actor.session.event(
         SubagentStop,
         writer,
         stop_hook_active=False,
-        agent_transcript_path=subagent_path(actor.session.transcript_path, writer.agent_id),
+        agent_transcript_path=subagent_path(actor.session.state.transcript_path, writer.agent_id),
         last_assistant_message=summary,
         background_tasks=actor.session.background_tasks(),
         session_crons=[],
@@ -92,10 +92,10 @@ async def _summariser_stops(actor: Actor, summary: str) -> None:
     actor.dialogue.record_firing(await actor.fire(event))
 
 
-def _begin_anew(actor: Actor, trigger: str, summary: str) -> None:
-    dialogue, voice = actor.dialogue, actor.session.voice
-    dialogue.transcript.compact_boundary(trigger, voice.context_tokens)
-    voice.context_tokens = 0
+def _start_over(actor: Actor, trigger: str, summary: str) -> None:
+    dialogue, model = actor.dialogue, actor.session.model
+    dialogue.transcript.compact_boundary(trigger, model.context_tokens)
+    model.forget_context()
     dialogue.messages.clear()
     dialogue.user(CONTINUED.format(summary=summary.strip()), isCompactSummary=True)
 

@@ -1,4 +1,4 @@
-"""May a call run? The hooks' word, the rules and the mode, then PermissionRequest hooks and whoever can be asked."""
+"""Whether a call may run: the hooks' decision, the rules and the mode, then PermissionRequest hooks and the person."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import assert_never
 import msgspec
 from msgspec import UNSET
 
-from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse, ToolCall
-from hookwright.agent.state.actor import Actor
-from hookwright.agent.state.session import Permission, PermissionQuestion
-from hookwright.agent.tools import Tool
+from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse
+from hookwright.agent.state.session import AskPermission, Permission, PermissionQuestion, Session
+from hookwright.agent.turn.tool_request import ToolRequest
 from hookwright.protocol.events import PermissionDenied, PermissionRequest
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Deny, Outcome
@@ -22,59 +21,38 @@ from hookwright.visibility import Form, Reader, for_reader
 RETRY = "The PermissionDenied hook indicated you may retry this tool call."
 
 
-class Consent(msgspec.Struct, frozen=True, kw_only=True):
-    """The call may run, with these arguments."""
-
-    arguments: dict[str, Json]
-    #: What hooks on the way have to say to the model.
-    texts: tuple[str, ...] = ()
-
-
 class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):
     """The call may not run; the model reads why."""
 
     text: str
-    texts: tuple[str, ...] = ()
     #: Listed among the denials of the result; an administrator's denials are not.
     counts: bool = True
     interrupts: bool = False
 
 
-class ToolRequest(msgspec.Struct, frozen=True):
-    """A call that somebody must decide about."""
+async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCall:
+    """Decide about a call, on the input that hooks left it with; return the request to run.
 
-    tool: Tool
-    id: str
-    arguments: dict[str, Json]
-
-    def at(self, cwd: str) -> ToolCall:
-        """Describe it for the rules."""
-        return ToolCall.of(self.tool, self.arguments, cwd)
-
-
-async def permit(actor: Actor, wish: ToolRequest, pre: Outcome) -> Consent | RefusedCall:
-    """Decide about a call on the input that hooks left it with.
-
-    Law: a hook's denial stands in every mode; a hook's allow spares the question and nothing else, so deny and ask
-    rules still count; a hook's ask asks, and where nobody can be asked it denies with its own reason.
+    Law: a hook's denial holds in every mode; a hook's allow spares the question and nothing else, so deny and ask
+    rules still apply; a hook's ask asks the person, and without a person it denies with its own reason.
     """
     if isinstance(pre.decision, Deny):
         return _denied_by_hook(pre)
-    rewritten = _rewritten(actor, wish, pre.updated_input, "PreToolUse")
+    rewritten = _rewritten(request, pre.updated_input, "PreToolUse")
     if isinstance(rewritten, RefusedCall):
         return rewritten
-    call = rewritten.at(actor.bench.cwd)
-    verdict = actor.session.permissions.decide(call, pre.decision, actor.mode)
-    match verdict:
+    actor = request.actor
+    ruling = actor.session.permissions.decide(rewritten.for_rules(), pre.decision, actor.role.mode)
+    match ruling:
         case Permit():
-            return Consent(arguments=rewritten.arguments)
+            return rewritten
         case Refuse(text=text):
             return RefusedCall(text=text)
         case Classify():
-            return await _classified(actor, rewritten)
+            return await _classified(rewritten)
         case AskUser():
-            return await _asked(actor, rewritten, verdict, pre)
-    assert_never(verdict)
+            return await _asked(rewritten, ruling, pre)
+    assert_never(ruling)
 
 
 def _denied_by_hook(pre: Outcome) -> RefusedCall:
@@ -86,86 +64,74 @@ def _denied_by_hook(pre: Outcome) -> RefusedCall:
     return RefusedCall(text=text)
 
 
-def _rewritten(
-    actor: Actor, wish: ToolRequest, update: Mapping[str, Json] | None, event: str
-) -> ToolRequest | RefusedCall:
+def _rewritten(request: ToolRequest, update: Mapping[str, Json] | None, event: str) -> ToolRequest | RefusedCall:
     """Check a hook's rewrite of the input as if the model had written it."""
     if update is None:
-        return wish
-    tool = wish.tool
+        return request
+    tool = request.tool
     problem = tool.problem(dict(update))
     if problem is not None:
         return RefusedCall(
             text=f"{event} hook for {tool.name} returned updatedInput that failed schema validation: {problem}. The "
             "tool input from the model was valid; the hook's rewrite of it was not."
         )
-    return ToolRequest(tool, wish.id, tool.normalise(dict(update), actor.bench.cwd, actor.session.home))
+    return request.using(dict(update))
 
 
 # ── asking ──────────────────────────────────────────────────────────────────
 
 
-async def _asked(actor: Actor, wish: ToolRequest, verdict: AskUser, pre: Outcome) -> Consent | RefusedCall:
-    """Let PermissionRequest hooks answer, then the person; nobody to ask is a denial."""
-    session = actor.session
-    if verdict.by is By.HOOK and session.person.permit is None:
-        return RefusedCall(text=verdict.reason)
-    outcome = await actor.fire(
-        actor.event(
-            PermissionRequest,
-            tool_name=wish.tool.name,
-            tool_input=wish.arguments,
-            permission_suggestions=list(verdict.suggestions) if verdict.suggestions else UNSET,
-            mcp_server=session.server_of(wish.tool.name) or UNSET,
-        )
-    )
-    texts = tuple(actor.dialogue.record_firing(outcome, wish.id))
+async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolRequest | RefusedCall:
+    """Let PermissionRequest hooks answer, then the person; without a person the call is denied."""
+    actor, person = request.actor, request.actor.session.person
+    if ruling.by is By.HOOK and person.permit is None:
+        return RefusedCall(text=ruling.reason)
+    suggestions = list(ruling.suggestions) if ruling.suggestions else UNSET
+    outcome = await actor.fire(request.event(PermissionRequest, permission_suggestions=suggestions))
+    request.record(outcome)
     match outcome.decision:
         case Deny(reason=reason, interrupt=interrupt):
-            return RefusedCall(text=reason, texts=texts, interrupts=interrupt)
+            return RefusedCall(text=reason, interrupts=interrupt)
         case Allow():
-            allowed = _allowed(actor, wish, outcome, texts)
+            allowed = _allowed(request, outcome)
             if not isinstance(allowed, AskUser):
                 return allowed
-            verdict = allowed
-    if session.person.permit is None:
-        return RefusedCall(text=verdict.reason, texts=texts)
-    reply = await _noticed(actor, _question(actor, wish, verdict, pre))
-    return _replied(actor, wish, reply, texts)
+            ruling = allowed
+    if person.permit is None:
+        return RefusedCall(text=ruling.reason)
+    return _answered(request, await _noticed(actor.session, person.permit, _question(request, ruling, pre)))
 
 
-def _allowed(
-    actor: Actor, wish: ToolRequest, outcome: Outcome, texts: tuple[str, ...]
-) -> Consent | RefusedCall | AskUser:
-    """A hook said yes: deny and ask rules are above it, also over its rewrite; its updates count from now on."""
-    rewritten = _rewritten(actor, wish, outcome.updated_input, "PermissionRequest")
+def _allowed(request: ToolRequest, outcome: Outcome) -> ToolRequest | RefusedCall | AskUser:
+    """Apply a hook's allow: deny and ask rules outrank it, also over its rewrite; its updates apply from now on."""
+    rewritten = _rewritten(request, outcome.updated_input, "PermissionRequest")
     if isinstance(rewritten, RefusedCall):
         return rewritten
-    held = actor.session.permissions.guard(rewritten.at(actor.bench.cwd))
+    session = request.actor.session
+    held = session.permissions.guard(rewritten.for_rules())
     if isinstance(held, Refuse):
-        return RefusedCall(text=held.text, texts=texts)
+        return RefusedCall(text=held.text)
     if held is not None:
         return held
-    actor.session.update_permissions_of_hook(outcome.fields.get("updated_permissions", ()))
-    return Consent(arguments=rewritten.arguments, texts=texts)
+    session.update_permissions_of_hook(outcome.fields.get("updated_permissions", ()))
+    return rewritten
 
 
-def _question(actor: Actor, wish: ToolRequest, verdict: AskUser, pre: Outcome) -> PermissionQuestion:
+def _question(request: ToolRequest, ruling: AskUser, pre: Outcome) -> PermissionQuestion:
     asked = [message.text for message in for_reader(pre, Reader.USER) if message.form is Form.QUESTION]
+    identity = request.actor.identity
     return PermissionQuestion(
-        tool_name=wish.tool.name,
-        tool_input=wish.arguments,
-        tool_use_id=wish.id,
-        reason="\n".join(asked) or verdict.reason,
-        suggestions=verdict.suggestions,
-        agent_id=actor.identity.agent_id if actor.identity is not None else None,
+        tool_name=request.tool.name,
+        tool_input=request.arguments,
+        tool_use_id=request.id,
+        reason="\n".join(asked) or ruling.reason,
+        suggestions=ruling.suggestions,
+        agent_id=identity.agent_id if identity is not None else None,
     )
 
 
-async def _noticed(actor: Actor, question: PermissionQuestion) -> Permission:
+async def _noticed(session: Session, ask: AskPermission, question: PermissionQuestion) -> Permission:
     """Ask the person, and send a notification when the question is left waiting (R-345)."""
-    session = actor.session
-    assert session.person.permit is not None
 
     async def nudge() -> None:
         await asyncio.sleep(session.options.question_notice)
@@ -173,44 +139,33 @@ async def _noticed(actor: Actor, question: PermissionQuestion) -> Permission:
 
     waiting = asyncio.ensure_future(nudge())
     try:
-        return await session.person.permit(question)
+        return await ask(question)
     finally:
         waiting.cancel()
 
 
-def _replied(actor: Actor, wish: ToolRequest, reply: Permission, texts: tuple[str, ...]) -> Consent | RefusedCall:
-    if not reply.allow:
-        text = reply.message or "The user does not want this tool call to be carried out."
-        return RefusedCall(text=text, texts=texts, interrupts=reply.interrupt)
-    actor.session.update_permissions_of_person(reply.updated_permissions)
-    if reply.updated_input is None or dict(reply.updated_input) == wish.arguments:
-        return Consent(arguments=wish.arguments, texts=texts)
-    tool, update = wish.tool, dict(reply.updated_input)
+def _answered(request: ToolRequest, answer: Permission) -> ToolRequest | RefusedCall:
+    """Apply the person's answer."""
+    if not answer.allow:
+        return RefusedCall(text=answer.message or "The user denied this tool call.", interrupts=answer.interrupt)
+    request.actor.session.update_permissions_of_person(answer.updated_permissions)
+    if answer.updated_input is None or dict(answer.updated_input) == request.arguments:
+        return request
+    tool, update = request.tool, dict(answer.updated_input)
     problem = tool.problem(update)
     if problem is not None:
-        return RefusedCall(
-            text=f"The host changed the input of {tool.name}, and it does not fit: {problem}", texts=texts
-        )
-    return Consent(arguments=tool.normalise(update, actor.bench.cwd, actor.session.home), texts=texts)
+        return RefusedCall(text=f"The host changed the input of {tool.name} to one that does not fit: {problem}")
+    return request.using(update)
 
 
-async def _classified(actor: Actor, wish: ToolRequest) -> Consent | RefusedCall:
-    """Let auto mode's classifier decide; a denial goes to PermissionDenied hooks, which may let the model retry."""
-    verdict = await actor.session.permissions.classify(wish.at(actor.bench.cwd))
-    if isinstance(verdict, Permit):
-        return Consent(arguments=wish.arguments)
-    outcome = await actor.fire(
-        actor.event(
-            PermissionDenied,
-            tool_name=wish.tool.name,
-            tool_input=wish.arguments,
-            tool_use_id=wish.id,
-            reason=verdict.text,
-            mcp_server=actor.session.server_of(wish.tool.name) or UNSET,
-        )
-    )
-    texts = actor.dialogue.record_firing(outcome, wish.id)
+async def _classified(request: ToolRequest) -> ToolRequest | RefusedCall:
+    """Ask auto mode's classifier; a denial goes to PermissionDenied hooks, which may let the model retry."""
+    actor = request.actor
+    ruling = await actor.session.permissions.classify(request.for_rules())
+    if isinstance(ruling, Permit):
+        return request
+    outcome = await actor.fire(request.event(PermissionDenied, reason=ruling.text))
+    request.record(outcome)
     if outcome.fields.get("retry"):
-        texts.append(RETRY)
-    text = f"Permission for this action was denied in auto mode. Reason: {verdict.text}"
-    return RefusedCall(text=text, texts=tuple(texts))
+        request.texts.append(RETRY)
+    return RefusedCall(text=f"Permission for this action was denied in auto mode. Reason: {ruling.text}")

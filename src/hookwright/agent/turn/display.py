@@ -1,4 +1,4 @@
-"""Show what the model said, as hooks want it shown."""
+"""Display the model's answer the way hooks ask for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hookwright.protocol.jsontext import Json
 
 
 async def display(actor: Actor, response: Response, message: Mapping[str, Json]) -> None:
-    """Fire MessageDisplay for text of the main agent, then show it; transcript and model keep the original."""
+    """Fire MessageDisplay for the main agent's text, then show it; transcript and model keep the original."""
     shown = response.text
     if shown and actor.is_main:
         outcome = await actor.fire(
             actor.event(
                 MessageDisplay,
-                turn_id=actor.session.prompt_id or actor.session.id,
+                turn_id=actor.session.state.prompt_id or actor.session.state.id,
                 message_id=str(uuid.uuid4()),
                 index=0,
                 final=True,
@@ -27,5 +27,5 @@ async def display(actor: Actor, response: Response, message: Mapping[str, Json])
             )
         )
         shown = outcome.fields.get("display_content", shown)
-        actor.displayed = shown if shown != response.text else None
-    actor.session.tell(Said(message, shown, actor.parent_tool_use_id))
+        actor.display(shown if shown != response.text else None)
+    actor.session.tell(Said(message, shown, actor.role.parent_tool_use_id))

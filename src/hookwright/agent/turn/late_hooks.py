@@ -1,4 +1,4 @@
-"""Hooks that ran on in the background: what they say later, and how they wake the model."""
+"""Background hooks: their late output, and how they wake the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookwright.protocol.matched import hook_name
 
 
 def watch_background(session: Session) -> None:
-    """Hear of background hooks that end; one that wakes the model goes to the inbox."""
+    """Report background hooks that end; put a wake-up into the inbox for one that asks for it."""
 
     def ended(late: Late) -> None:
         session.tell(HookEnded(late))
@@ -24,14 +24,13 @@ def watch_background(session: Session) -> None:
 
 
 def deliver_late(actor: Actor) -> bool:
-    """Give the model what background hooks said since its last answer; tell whether there was anything.
+    """Add what background hooks said since the last answer; return whether there was anything.
 
-    Their words go to the main conversation, whoever's event started them, and each of them once.
+    Their texts go to the main conversation, whichever agent's event started them, and each of them once.
     """
     if not actor.is_main:
         return False
-    texts = list(actor.session.later_texts)
-    actor.session.later_texts.clear()
+    texts = actor.session.state.take_later()
     woken: list[str] = []
     for late in actor.session.hooks.background.collect():
         name = hook_name(late.job.event)

@@ -1,4 +1,4 @@
-"""The life of a turn: ask the model, run its tools, and again, until it stops and no hook objects."""
+"""The life of a turn: ask the model, run its tools, repeat, until it stops and no hook objects."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; t
 
 
 async def converse(actor: Actor) -> TurnEnd:
-    """Let one agent work until its turn ends."""
+    """Run one agent until its turn ends."""
     stops = Stops(actor.session.options.env)
     while True:
-        if actor.max_turns is not None and actor.turns >= actor.max_turns:
-            return OutOfTurns(actor.max_turns)
+        limit = actor.role.max_turns
+        if limit is not None and actor.turns >= limit:
+            return OutOfTurns(limit)
         response = await ask(actor)
         if isinstance(response, ApiFailed):
             return response
@@ -53,7 +54,7 @@ async def converse(actor: Actor) -> TurnEnd:
 
 
 async def ask(actor: Actor) -> Response | ApiFailed:
-    """Send the conversation, with whatever background hooks said meanwhile, and keep the answer."""
+    """Send the conversation, with what background hooks said in the meantime, and record the response."""
     deliver_late(actor)
     await compact_if_full(actor)
     try:
@@ -70,18 +71,18 @@ async def ask(actor: Actor) -> Response | ApiFailed:
 
 async def _stream(actor: Actor) -> Response:
     request = Request(
-        messages=tuple(actor.dialogue.messages), system=actor.system, tools=actor.offers, model=actor.model
+        messages=tuple(actor.dialogue.messages), system=actor.system, tools=actor.offers, model=actor.role.model
     )
-    async for delta in actor.session.voice.stream(request):
+    async for delta in actor.session.model.stream(request):
         if isinstance(delta, Response):
             return delta
         if isinstance(delta, TextDelta):
-            actor.session.tell(Typed(delta.text, actor.parent_tool_use_id))
-    raise ApiError("the model ended its answer without a last word")
+            actor.session.tell(Typed(delta.text, actor.role.parent_tool_use_id))
+    raise ApiError("the model's answer ended without a final response")
 
 
 def _failed(actor: Actor, kind: str, text: str) -> ApiFailed:
-    """Fire StopFailure in the place of Stop; nobody waits for its hooks."""
+    """Fire StopFailure instead of Stop, without waiting for its hooks."""
     actor.dialogue.transcript.system("api_error", text, level="error")
     actor.session.fire_later(actor.event(StopFailure, error=kind, error_details=text, last_assistant_message=text))
     return ApiFailed(kind, text)
@@ -91,9 +92,9 @@ def _failed(actor: Actor, kind: str, text: str) -> ApiFailed:
 
 
 async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block] = ()) -> TurnEnd | None:
-    """Run the calls of one turn side by side; a stop by one of them counts after all of them.
+    """Run the calls of one turn in parallel; a stop by one of them applies after all of them.
 
-    `earlier` are results of the same turn that were there before, when a deferred call is taken up again.
+    `earlier` are results the turn already has when its deferred calls run again.
     """
     try:
         async with asyncio.TaskGroup() as group:
@@ -102,7 +103,7 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
         _close_turn(actor, calls, earlier)
         raise
     handled = [task.result() for task in tasks]
-    actor.tool_calls += len(handled)
+    actor.count_calls(len(handled))
     blocks = [*earlier, *(one.block for one in handled if one.block is not None)]
     texts = [text for one in handled for text in one.texts]
     if blocks:
@@ -133,7 +134,7 @@ def _batched(one: Handled) -> dict[str, Json]:
 
 
 def _close_turn(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block]) -> None:
-    """After an interrupt give every call one result, so that the conversation can go on."""
+    """After an interrupt add a result for every call, so that the conversation can continue."""
     for call in calls:
         if call["id"] not in actor.dialogue.kept:
             head = {"type": "tool_result", "tool_use_id": call["id"]}
@@ -147,23 +148,23 @@ def _close_turn(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block]) 
 
 
 async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
-    """Ask the stop hooks; None sends the agent back to work."""
+    """Fire the stop hooks; return None when they send the agent back to work."""
     outcome = await actor.fire(_stop_event(actor, text, stops))
     dialogue = actor.dialogue
-    goes_on = outcome.stop is None and (outcome.blocked or bool(outcome.context))
-    if goes_on and stops.exhausted:
+    continues = outcome.stop is None and (outcome.blocked or bool(outcome.context))
+    if continues and stops.exhausted:
         actor.session.tell(Note(CAP_REACHED, level="warning", tag="stop-cap"))
-        goes_on = False
-    for message in for_reader(outcome, Reader.MODEL) if goes_on else ():
+        continues = False
+    for message in for_reader(outcome, Reader.MODEL) if continues else ():
         if message.form is Form.FEEDBACK:
             dialogue.add_reminder(message.text, outcome.hook_name)
     texts = dialogue.record_firing(outcome)
     if outcome.runs:
         dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
-    if not goes_on:
+    if not continues:
         return StopPrevented(text, outcome.stop.reason) if outcome.stop is not None else Finished(text)
     dialogue.add_system(texts)
-    stops.go_on()
+    stops.continued()
     return None
 
 

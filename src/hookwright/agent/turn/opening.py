@@ -1,4 +1,4 @@
-"""How a session begins: setup, instructions, SessionStart and what its hooks give along."""
+"""How a session starts: setup, instructions, SessionStart and what its hooks return."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _TITLED = ("startup", "resume", "fork")
 
 
 async def set_up(actor: Actor, trigger: str) -> None:
-    """Fire Setup; whatever its hooks answer changes nothing."""
+    """Fire Setup; its hooks' answers have no effect."""
     actor.dialogue.record_firing(await actor.fire(actor.event(Setup, trigger=trigger)))
 
 
 async def session_started(actor: Actor, source: str, **fields: Any) -> str | None:
-    """Fire SessionStart, let the model hear its context; return a first message that a hook wants to be sent."""
+    """Fire SessionStart and add its context; return the first message a hook asked for."""
     session = actor.session
     if source == "compact" or session.options.attended:
-        fields.setdefault("model", session.voice.main_model)
-    if session.title is not None:
-        fields.setdefault("session_title", session.title)
+        fields.setdefault("model", session.model.main_model)
+    if session.state.title is not None:
+        fields.setdefault("session_title", session.state.title)
     outcome = await actor.fire(actor.event(SessionStart, source=source, **fields))
     actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
     take_watch_paths(session, outcome)
@@ -38,44 +38,44 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     if isinstance(title, str) and source in _TITLED:
         entitle(actor, title)
     if outcome.fields.get("reload_skills"):
-        session.equip()
+        session.equipment.equip()
     first = outcome.fields.get("initial_user_message")
     return first if isinstance(first, str) and first else None
 
 
 def resume_fields(actor: Actor) -> dict[str, Json]:
-    """Tell SessionStart hooks what going on with a conversation costs."""
-    voice = actor.session.voice
-    if voice.last_response is None:
+    """Return what resuming a conversation costs, for SessionStart hooks."""
+    model = actor.session.model
+    if model.last_response is None:
         return {}
-    seconds = max(0.0, time.time() - voice.last_response)
+    seconds = max(0.0, time.time() - model.last_response)
     return {
         "seconds_since_last_response": round(seconds),
-        "context_tokens": voice.context_tokens,
+        "context_tokens": model.context_tokens,
         "prompt_cache_likely_expired": seconds > CACHE_LIFE,
-        "estimated_cache_write_usd": voice.cache_write_usd,
+        "estimated_cache_write_usd": model.cache_write_usd,
     }
 
 
 def entitle(actor: Actor, title: str) -> None:
     """Give the session a title."""
-    actor.session.title = title
+    actor.session.state.rename(title)
     actor.dialogue.transcript.side("custom-title", customTitle=title)
     actor.session.tell(Titled(title))
 
 
 def take_watch_paths(session: Session, outcome: Outcome) -> None:
-    """Watch what hooks asked for; an empty list watches nothing more."""
+    """Watch the files hooks asked for; an empty list ends that."""
     paths = outcome.fields.get("watch_paths")
     if paths is not None:
-        session.watch_paths = tuple(path for path in paths if path.startswith("/"))
+        session.state.watch(path for path in paths if path.startswith("/"))
 
 
 # ── instructions ────────────────────────────────────────────────────────────
 
 
 def announce_instructions(session: Session, reason: str = "session_start") -> list[Instruction]:
-    """Read what holds from the start and fire InstructionsLoaded for each file."""
+    """Read the instructions that apply from the start and fire InstructionsLoaded for each file."""
     if session.instructions is None:
         return []
     found = session.instructions.at_start(reason)
@@ -85,21 +85,21 @@ def announce_instructions(session: Session, reason: str = "session_start") -> li
 
 
 def first_system_prompt(session: Session, found: list[Instruction]) -> str:
-    """Write the system prompt of the main agent."""
+    """Build the system prompt of the main agent."""
     options = session.options
     parts = (instructions_part(as_text(found)), options.append_system_prompt or "")
-    return system_prompt(session.cwd, session.voice.main_model, options.system_prompt, parts)
+    return system_prompt(session.state.cwd, session.model.main_model, options.system_prompt, parts)
 
 
 def opened(session: Session) -> Opened:
-    """Describe the session to whoever listens."""
+    """Describe the session for its listeners."""
     return Opened(
-        session_id=session.id,
-        cwd=session.cwd,
-        model=session.voice.main_model,
+        session_id=session.state.id,
+        cwd=session.state.cwd,
+        model=session.model.main_model,
         permission_mode=session.permissions.mode.value,
-        tools=tuple(session.tools),
+        tools=tuple(session.equipment.tools),
         mcp_servers=session.mcp_status,
-        agents=tuple(session.components.agents),
-        skills=tuple(session.components.skills),
+        agents=tuple(session.equipment.components.agents),
+        skills=tuple(session.equipment.components.skills),
     )

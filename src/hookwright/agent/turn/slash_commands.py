@@ -1,4 +1,4 @@
-"""Commands that the agent itself carries out, without the model."""
+"""Commands the agent runs itself, without the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADD_DIR_NEEDS_SCREEN = (
 
 
 async def run_compact(actor: Actor, arguments: str) -> str:
-    """Sum up the conversation; the arguments say what to keep."""
+    """Compact the conversation; the arguments say what to keep."""
     done = await compact(actor, "manual", arguments or None)
     if isinstance(done, Compacted):
         return f"Compacted {done.said}".strip()
@@ -27,7 +27,7 @@ async def run_compact(actor: Actor, arguments: str) -> str:
 
 
 async def run_clear(actor: Actor, arguments: str) -> str:  # noqa: ARG001 - every command gets its arguments
-    """Forget the conversation and begin a new one."""
+    """Clear the conversation and start a new one."""
     await clear(actor)
     return "The conversation is cleared."
 
@@ -35,21 +35,21 @@ async def run_clear(actor: Actor, arguments: str) -> str:  # noqa: ARG001 - ever
 async def run_model(actor: Actor, arguments: str) -> str:
     """Show or switch the model."""
     if not arguments:
-        return f"The model is {actor.session.voice.main_model}."
+        return f"The model is {actor.session.model.main_model}."
     return await switch_model(actor, arguments, "command")
 
 
 async def run_add_dir(actor: Actor, arguments: str) -> str:
-    """Let the agent work in another directory, too."""
+    """Also let the agent work in another directory."""
     if not actor.session.options.attended:
         return ADD_DIR_NEEDS_SCREEN
     return add_directory(actor, arguments, "slash_command")
 
 
 def add_directory(actor: Actor, path: str, source: str) -> str:
-    """Add a directory to those that the session may work in, and fire DirectoryAdded."""
+    """Add a directory to the workspace and fire DirectoryAdded."""
     session = actor.session
-    directory = absolute(path, session.cwd, session.home)
+    directory = absolute(path, session.state.cwd, session.home)
     if not os.path.isdir(directory):
         return f"{directory} is not a directory."
     workspace = session.permissions.workspace
@@ -59,7 +59,7 @@ def add_directory(actor: Actor, path: str, source: str) -> str:
 
     def then(outcome: Outcome) -> None:
         if source == "slash_command":
-            session.later_texts.extend(outcome.system_messages)
+            session.state.add_later(outcome.system_messages)
 
     session.fire_later(actor.event(DirectoryAdded, directory=directory, source=source), then)
     return f"Added {directory} as a working directory."

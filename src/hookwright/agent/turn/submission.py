@@ -11,7 +11,7 @@ from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.components import Skill
 from hookwright.agent.state.endings import TurnAnswered, TurnEnd, TurnRefused
 from hookwright.agent.state.updates import Note
-from hookwright.agent.transcript import closed, pending
+from hookwright.agent.transcript import pending
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.opening import entitle
 from hookwright.agent.turn.slash_commands import COMMANDS
@@ -23,21 +23,21 @@ _COMMAND = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
 
 
 class TypedPrompt(msgspec.Struct, frozen=True):
-    """A prompt that begins with the name of a command."""
+    """A prompt that starts with the name of a command."""
 
     name: str
     arguments: str
 
 
 def typed_command(prompt: str) -> TypedPrompt | None:
-    """Read `/name arguments`; anything else is words."""
+    """Read `/name arguments`; return None for any other prompt."""
     found = _COMMAND.match(prompt.strip())
     return TypedPrompt(found[1], (found[2] or "").strip()) if found is not None else None
 
 
 async def submit(actor: Actor, prompt: str) -> TurnEnd:
-    """Deal with one prompt from its first look to its end."""
-    actor.session.prompt_id = str(uuid.uuid4())
+    """Handle one prompt from start to end."""
+    actor.session.state.begin(str(uuid.uuid4()))
     typed = typed_command(prompt)
     if typed is not None and typed.name in COMMANDS:
         return TurnAnswered(await COMMANDS[typed.name](actor, typed.arguments))
@@ -48,14 +48,14 @@ async def submit(actor: Actor, prompt: str) -> TurnEnd:
     title = outcome.fields.get("session_title")
     if isinstance(title, str) and title:
         entitle(actor, title)
-    skill = actor.session.components.skills.get(typed.name) if typed is not None else None
+    skill = actor.session.equipment.components.skills.get(typed.name) if typed is not None else None
     if outcome.stop is not None or typed is None or skill is None:
         return await _send(actor, prompt, [outcome])
     return await _expand(actor, prompt, typed, skill, outcome)
 
 
 async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, submitted: Outcome) -> TurnEnd:
-    """Turn a command of a file into the prompt that it stands for."""
+    """Expand a command file or skill into its prompt."""
     outcome = await actor.fire(
         actor.event(
             UserPromptExpansion,
@@ -75,11 +75,11 @@ async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, s
 
 
 async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
-    """Put the prompt and what hooks add to it before the model, unless a hook stops here."""
+    """Add the prompt and hooks' context to the conversation and continue it, unless a hook stops here."""
     dialogue = actor.dialogue
     if pending(dialogue.messages):
-        dialogue.messages = closed(dialogue.messages)
-    dialogue.user(content, promptId=actor.session.prompt_id, permissionMode=actor.session.permissions.mode)
+        dialogue.close_calls()
+    dialogue.user(content, promptId=actor.session.state.prompt_id, permissionMode=actor.session.permissions.mode)
     stop = next((outcome.stop for outcome in outcomes if outcome.stop is not None), None)
     if stop is not None:
         for outcome in outcomes:
@@ -92,7 +92,7 @@ async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
 
 
 def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> TurnRefused:
-    """Keep a prompt from the model: the person reads why, the transcript keeps it as a note."""
+    """Keep a prompt from the model; show the user why, and note it in the transcript."""
     text = f"{outcome.event} operation blocked by hook:\n{outcome.reason}"
     if not outcome.fields.get("suppress_original_prompt"):
         text += f"\n\nOriginal prompt: {prompt}"
@@ -103,4 +103,5 @@ def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> TurnRefused:
 
 
 def _title(actor: Actor) -> dict[str, Json]:
-    return {} if actor.session.title is None else {"session_title": actor.session.title}
+    title = actor.session.state.title
+    return {} if title is None else {"session_title": title}

@@ -1,4 +1,4 @@
-"""What a tool call changes around the conversation: the working directory, instructions on the way, watched files."""
+"""Side effects of tool calls: the working directory, nested instructions, watched files."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hookwright.protocol.jsontext import Json
 
 
 def after_tool(actor: Actor, tool: Tool, arguments: Mapping[str, Json], result: ToolResult) -> list[str]:
-    """Notice what a call changed; return what the model should know of it."""
+    """Apply what a call changed; return what the model should know about it."""
     texts = []
-    if actor.bench.cwd != actor.cwd:
-        texts.append(move(actor, actor.bench.cwd))
+    if actor.context.cwd != actor.cwd:
+        texts.append(move(actor, actor.context.cwd))
     path = arguments.get("file_path")
     if isinstance(path, str) and tool.effect in (Effect.READ, Effect.EDIT) and not result.is_error:
         texts += _instructions_for(actor, path)
@@ -28,13 +28,8 @@ def after_tool(actor: Actor, tool: Tool, arguments: Mapping[str, Json], result: 
 
 
 def move(actor: Actor, directory: str) -> str:
-    """Go on in another directory and fire CwdChanged; return what the model is told."""
-    old, actor.cwd = actor.cwd, directory
-    actor.bench.cwd = directory
-    actor.dialogue.transcript.move(directory)
-    session = actor.session
-    if actor.is_main:
-        session.cwd = directory
+    """Work in another directory and fire CwdChanged; return the text for the model."""
+    session, old = actor.session, actor.move(directory)
     event = actor.event(CwdChanged, old_cwd=old, new_cwd=directory)
     session.fire_later(event, lambda outcome: take_watch_paths(session, outcome))
     return moved(old, directory)
@@ -51,12 +46,12 @@ def _instructions_for(actor: Actor, path: str) -> list[str]:
 
 
 async def watch_files(session: Session) -> None:
-    """Look at the watched files for as long as the session lasts; a change fires FileChanged."""
-    watch = Watch()
+    """Check the watched files for as long as the session lasts; a change fires FileChanged."""
+    watch, state = Watch(), session.state
     while True:
         names = watched_names(session.hooks.engine.hooks)
-        if names or session.watch_paths:
-            for change in watch.look(session.cwd, names, session.watch_paths):
+        if names or state.watch_paths:
+            for change in watch.look(state.cwd, names, state.watch_paths):
                 event = session.event(FileChanged, file_path=change.path, event=change.event)
                 session.fire_later(event, lambda outcome: take_watch_paths(session, outcome))
         await asyncio.sleep(INTERVAL)

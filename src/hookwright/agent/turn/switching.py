@@ -1,4 +1,4 @@
-"""Switch the model of a running session: hooks may refuse it before and add context after it."""
+"""Switch the model of a running session: hooks may refuse it before and add context afterwards."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from hookwright.protocol.outcome import Ask
 
 
 class SwitchRefused(msgspec.Struct, frozen=True):
-    """The model stays."""
+    """The model stays the same."""
 
     reason: str
 
 
 async def switch_model(actor: Actor, requested: str, source: str) -> str:
-    """Switch by command and say what came of it."""
+    """Switch by command and return the result as a message."""
     done = await try_switch(actor, requested, source)
     if isinstance(done, SwitchRefused):
-        return f"The model stays {actor.session.voice.main_model}: {done.reason}"
+        return f"The model stays {actor.session.model.main_model}: {done.reason}"
     return f"The model is {done} now."
 
 
 async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchRefused:
-    """Ask PreModelSwitch hooks, switch, tell PostModelSwitch hooks; their context goes with the next request."""
-    voice = actor.session.voice
+    """Fire PreModelSwitch, switch, fire PostModelSwitch; its context goes with the next request."""
+    model = actor.session.model
     target = resolve(requested)
     fields: dict[str, Json] = {
-        "from_model": voice.main_model,
+        "from_model": model.main_model,
         "to_model": target,
         "requested_model": requested,
         "source": source,
-        "context_tokens": voice.context_tokens,
-        "prompt_cache_warm": voice.cache_warm,
+        "context_tokens": model.context_tokens,
+        "prompt_cache_warm": model.cache_warm,
         "cache_ttl": "5m",
-        "estimated_cache_write_usd": voice.cache_write_usd,
+        "estimated_cache_write_usd": model.cache_write_usd,
         "pricing": "default",
     }
     before = await actor.fire(actor.event(PreModelSwitch, **fields))
@@ -45,9 +45,9 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
     if before.blocked:
         return SwitchRefused(before.reason or "a hook refused the switch")
     if isinstance(before.decision, Ask):
-        # Nobody is asked about a model; a hook that wants a person to decide is a refusal here.
+        # There is no question about models; a hook that asks for a person's decision is a refusal here.
         return SwitchRefused(before.decision.reason)
-    voice.main_model = target
+    model.switch(target)
     after = await actor.fire(actor.event(PostModelSwitch, **fields))
-    actor.session.later_texts[:] = actor.dialogue.record_firing(after)
+    actor.session.state.replace_later(actor.dialogue.record_firing(after))
     return target

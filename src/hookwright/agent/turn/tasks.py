@@ -1,12 +1,10 @@
-"""Tasks and hooks: a task that is created or completed is first shown to TaskCreated and TaskCompleted hooks."""
+"""Tasks and hooks: TaskCreated and TaskCompleted hooks see a change to a task before it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from msgspec import UNSET
 
-from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.actor import caller
 from hookwright.agent.tools import Change, Created, Task
 from hookwright.protocol.events import TaskCompleted, TaskCreated
 from hookwright.protocol.jsontext import Json
@@ -14,20 +12,17 @@ from hookwright.protocol.outcome import Outcome
 from hookwright.visibility import Form, Reader, for_reader
 
 
-def task_gate(actor: Actor) -> Callable[[Change], Awaitable[str | None]]:
-    """Make the gate of one agent's bench: a text refuses the change and goes to the model."""
-
-    async def gate(change: Change) -> str | None:
-        cls = TaskCreated if isinstance(change, Created) else TaskCompleted
-        outcome = await actor.fire(actor.event(cls, **task_fields(change.task)))
-        actor.dialogue.record_firing(outcome)
-        return feedback(outcome) if outcome.blocked else None
-
-    return gate
+async def task_gate(change: Change) -> str | None:
+    """Fire the event of a change on behalf of the calling agent; a text refuses the change and goes to the model."""
+    actor = caller().actor
+    cls = TaskCreated if isinstance(change, Created) else TaskCompleted
+    outcome = await actor.fire(actor.event(cls, **task_fields(change.task)))
+    actor.dialogue.record_firing(outcome)
+    return feedback(outcome) if outcome.blocked else None
 
 
 def task_fields(task: Task) -> dict[str, Json]:
-    """Give the fields of a task event."""
+    """Return the fields of a task event."""
     return {
         "task_id": task.id,
         "task_subject": task.subject,
@@ -36,6 +31,6 @@ def task_fields(task: Task) -> dict[str, Json]:
 
 
 def feedback(outcome: Outcome) -> str:
-    """Join what a block says to the model."""
+    """Return the text of a block for the model."""
     said = [message.text for message in for_reader(outcome, Reader.MODEL) if message.form is Form.FEEDBACK]
     return "\n".join(said)

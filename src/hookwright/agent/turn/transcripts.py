@@ -1,10 +1,10 @@
-"""Find, open and take up the transcript of a session."""
+"""Find, open and resume the transcript of a session."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import uuid
+from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from hookwright._version import __version__
 from hookwright.agent.state.dialogue import Dialogue, Message
 from hookwright.agent.state.options import AgentOptions, ContinueLatest, NewSession, ResumeSession
 from hookwright.agent.state.session import Session
+from hookwright.agent.state.session_model import SessionModel
 from hookwright.agent.state.updates import Added
 from hookwright.agent.transcript import (
     Conversation,
@@ -28,20 +29,26 @@ from hookwright.agent.transcript import (
     project_folders,
     session_path,
 )
+from hookwright.protocol.jsontext import Json
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation that begins or goes on."""
+    """A conversation that starts or is resumed."""
 
     #: startup, resume or fork.
     source: str
     session_id: str
     path: str
-    told: Conversation | None = None
+    earlier: Conversation | None = None
+
+    @property
+    def title(self) -> str | None:
+        """The title of the resumed conversation."""
+        return self.earlier.title if self.earlier is not None else None
 
 
 def begin(options: AgentOptions, config_dir: str) -> Begun:
-    """Choose the transcript; raise InvalidSession where there is none to go on with."""
+    """Choose the transcript; raise InvalidSession when there is none to resume."""
     folders = project_folders(config_dir, options.cwd, options.env)
     match options.start:
         case NewSession(session_id=name):
@@ -56,33 +63,37 @@ def begin(options: AgentOptions, config_dir: str) -> Begun:
     if fork:
         session_id = str(uuid.uuid4())
         path = fork_session(path, session_id, folders[0])
-        return Begun(source="fork", session_id=session_id, path=path, told=load(path))
+        return Begun(source="fork", session_id=session_id, path=path, earlier=load(path))
     session_id = os.path.basename(path).removesuffix(".jsonl")
-    return Begun(source="resume", session_id=session_id, path=path, told=load(path))
+    return Begun(source="resume", session_id=session_id, path=path, earlier=load(path))
 
 
 def new_path(session: Session, session_id: str) -> str:
-    """Give the transcript of a session that begins in the middle of a run."""
+    """Return the transcript path of a session that starts in the middle of a run."""
     folder = project_folder(session.config_dir, session.options.cwd, session.options.env)
     return session_path(folder, session_id)
 
 
-def open_dialogue(session: Session, told: Conversation | None = None) -> Dialogue:
-    """Open the main conversation on the session's transcript, with what was said before."""
-    envelope = Envelope(session_id=session.id, cwd=session.cwd, version=__version__, git_branch=git_branch(session.cwd))
-    transcript = Transcript(session.transcript_path, envelope, parent=told.last if told is not None else None)
-    messages: list[Message] = told.messages() if told is not None else []
+def open_dialogue(session: Session, earlier: Conversation | None = None) -> Dialogue:
+    """Open the main conversation on the session's transcript, with the messages of an earlier run."""
+    state = session.state
+    envelope = Envelope(session_id=state.id, cwd=state.cwd, version=__version__, git_branch=git_branch(state.cwd))
+    transcript = Transcript(state.transcript_path, envelope, parent=earlier.last if earlier is not None else None)
+    messages: list[Message] = earlier.messages() if earlier is not None else []
     return Dialogue(transcript, messages, lambda text, name: session.tell(Added(text, name)))
 
 
-def remember(session: Session, told: Conversation) -> None:
-    """Take up what an earlier run left: its title, its size, and when the model last spoke."""
-    session.title = told.title
-    for entry in reversed(told.entries):
+def remember(model: SessionModel, earlier: Conversation) -> None:
+    """Restore the size of an earlier conversation and the time of its last response."""
+    for entry in reversed(earlier.entries):
         usage = entry.get("message", {}).get("usage") if entry.get("type") == "assistant" else None
         if isinstance(usage, dict):
-            counted = [value for value in usage.values() if isinstance(value, int)]
-            session.voice.context_tokens = sum(counted)
-            with contextlib.suppress(KeyError, ValueError, TypeError):
-                session.voice.last_response = datetime.fromisoformat(entry["timestamp"]).timestamp()
+            model.resume(sum(value for value in usage.values() if isinstance(value, int)), _time_of(entry))
             return
+
+
+def _time_of(entry: Mapping[str, Json]) -> float | None:
+    try:
+        return datetime.fromisoformat(entry["timestamp"]).timestamp()
+    except (KeyError, ValueError, TypeError):
+        return None

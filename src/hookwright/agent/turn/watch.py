@@ -1,4 +1,4 @@
-"""Watch files by looking at them: names in the working directory and paths that hooks asked for."""
+"""Watch files by polling: names in the working directory and paths that hooks asked for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import msgspec
 from hookwright.hookset import HookSet
 from hookwright.storage import Stamp, stamp
 
-#: Seconds between two looks.
+#: Seconds between two checks.
 INTERVAL = 0.5
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A watched file is new, different or gone."""
+    """A watched file was added, changed or deleted."""
 
     path: str
     #: add, change or unlink.
@@ -23,7 +23,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 def watched_names(hooks: HookSet) -> tuple[str, ...]:
-    """List the file names that matchers of FileChanged name: literally, split at `|`; no matcher names none."""
+    """Return the file names in FileChanged matchers, taken literally and split at `|`; no matcher means none."""
     names: list[str] = []
     for entry in hooks.of_event("FileChanged"):
         names += [name.strip() for name in (entry.matcher.text or "").split("|")]
@@ -31,13 +31,13 @@ def watched_names(hooks: HookSet) -> tuple[str, ...]:
 
 
 class Watch:
-    """Remembers what the watched files looked like last."""
+    """The watched files as of the last check."""
 
     def __init__(self) -> None:
         self._stamps: dict[str, Stamp | None] = {}
 
     def look(self, cwd: str, names: Iterable[str], paths: Iterable[str]) -> list[FileChange]:
-        """Compare with the last look; a file that is watched for the first time has not changed."""
+        """Return the changes since the last check; a file that is watched for the first time has not changed."""
         wanted = dict.fromkeys([*(os.path.join(cwd, name) for name in names), *paths])
         now = {path: stamp(path) for path in wanted}
         changes = [

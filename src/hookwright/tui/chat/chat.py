@@ -222,7 +222,7 @@ class Chat:
             session.inbox.put(Prompt(text))
         if self._finishing:
             session.inbox.put(Closed())
-        await self._guarded(agent.take_up())
+        await self._guarded(agent.run_deferred())
         if agent.first_message is not None:
             self.feed.prompted(agent.first_message, machine=True)
             await self._guarded(agent.run(agent.first_message))

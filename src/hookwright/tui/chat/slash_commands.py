@@ -74,7 +74,7 @@ def run_command(view: CommandView, text: str) -> bool:
         view.changed()
         return True
     agent = view.chat.agent
-    known = agent is None or name in COMMANDS or name in agent.session.components.skills
+    known = agent is None or name in COMMANDS or name in agent.session.equipment.components.skills
     if not known:
         view.feed.say(
             f"/{name} is not a command; /help lists them. Start with a space to send it as a message.", Level.WARNING

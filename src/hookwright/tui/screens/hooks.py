@@ -149,7 +149,7 @@ class HooksScreen(Screen[None]):
     async def _fire(self, found: ListedHook) -> None:
         self._show("firing …", [(("dim", "waiting for the hook"),)])
         session = self._session
-        event, outcome, took = await try_out(session.hooks.engine, found.entry, session.cwd)
+        event, outcome, took = await try_out(session.hooks.engine, found.entry, session.state.cwd)
         firing = Firing(event=event, at=time.time(), runs=outcome.runs, outcome=outcome, seconds=took)
         self._show("a sample event, fired at this hook alone", list(firing_lines(firing)))
 

@@ -59,7 +59,7 @@ class Completion:
 
     def _skills(self) -> dict[str, str]:
         agent = self._chat.agent
-        skills = agent.session.components.skills if agent is not None else {}
+        skills = agent.session.equipment.components.skills if agent is not None else {}
         return {name: flat(skill.description) for name, skill in skills.items()}
 
     async def _read_files(self) -> None:

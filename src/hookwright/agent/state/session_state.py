@@ -1,0 +1,69 @@
+"""What changes while a session runs; every change has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hookwright.protocol.jsontext import Json
+
+
+class SessionState:
+    """The identity, place and unfinished texts of one session. Read it anywhere; change it by its methods."""
+
+    def __init__(self, session_id: str, transcript_path: str, cwd: str, title: str | None = None) -> None:
+        self.id = session_id
+        self.transcript_path = transcript_path
+        #: The working directory of the main agent.
+        self.cwd = cwd
+        self.title = title
+        #: None before the first prompt.
+        self.prompt_id: str | None = None
+        #: Files that hooks asked to watch, in addition to the names in matchers.
+        self.watch_paths: tuple[str, ...] = ()
+        #: Calls denied since the last prompt, as the result lists them.
+        self.denials: tuple[Mapping[str, Json], ...] = ()
+        self._later_texts: list[str] = []
+
+    def begin(self, prompt_id: str) -> None:
+        """Start on a prompt."""
+        self.prompt_id = prompt_id
+
+    def move(self, cwd: str) -> None:
+        """Continue in another working directory."""
+        self.cwd = cwd
+
+    def rename(self, title: str) -> None:
+        """Give the session another title."""
+        self.title = title
+
+    def restart(self, session_id: str, transcript_path: str) -> None:
+        """Become a new session in the same process; texts and the title of the old one are dropped."""
+        self.id = session_id
+        self.transcript_path = transcript_path
+        self.title = None
+        self._later_texts.clear()
+
+    def watch(self, paths: Iterable[str]) -> None:
+        """Watch these files from now on, instead of those named before."""
+        self.watch_paths = tuple(paths)
+
+    def deny(self, call: Mapping[str, Json]) -> None:
+        """List a denied call."""
+        self.denials = (*self.denials, call)
+
+    def forget_denials(self) -> None:
+        """Start an empty list of denied calls."""
+        self.denials = ()
+
+    def add_later(self, texts: Sequence[str]) -> None:
+        """Leave texts for the model's next request."""
+        self._later_texts += texts
+
+    def replace_later(self, texts: Sequence[str]) -> None:
+        """Leave these texts for the model's next request, and no earlier ones."""
+        self._later_texts = list(texts)
+
+    def take_later(self) -> list[str]:
+        """Return the texts for the model's next request, once."""
+        texts, self._later_texts = self._later_texts, []
+        return texts
