@@ -10,7 +10,7 @@ import pytest
 from hookwright.agent.headless.control import prompt_text
 from hookwright.agent.state.components import Skill, given_agents
 from hookwright.agent.state.instructions import MAX_DEPTH, Instructions
-from hookwright.agent.state.session_model import has_effort
+from hookwright.agent.state.session import has_effort
 from hookwright.agent.subagents.worktrees import WorktreeFailed, checked
 from hookwright.agent.turn.submission import typed_command
 from hookwright.agent.turn.watch import FileChange, Watch, watched_names

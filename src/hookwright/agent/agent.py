@@ -22,7 +22,7 @@ from hookwright.agent.state.endings import Interrupted, Result, TurnEnd
 from hookwright.agent.state.inbox import InboxItem, Prompt, TaskNotice, TeamMessage, Wake
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import STOPPED_BY_USER
-from hookwright.agent.state.session import Person, Session
+from hookwright.agent.state.session import Person, Session, ignore
 from hookwright.agent.state.updates import Ended, Listener, Note
 from hookwright.agent.turn.late_hooks import deliver_late
 from hookwright.agent.turn.loop import converse
@@ -216,7 +216,7 @@ async def open_agent(
             model=model,
             hooks=hooks,
             person=person if person is not None else Person(),
-            listeners=() if on_message_update is None else (on_message_update,),
+            listener=ignore if on_message_update is None else on_message_update,
             observers=observers,
         )
         agent = Agent(await assemble(chosen, host_parts, closing))

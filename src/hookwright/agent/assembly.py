@@ -13,10 +13,10 @@ from hookwright.agent.state.dialogue import current_messages
 from hookwright.agent.state.inbox import Inbox, TaskNotice
 from hookwright.agent.state.instructions import Instructions
 from hookwright.agent.state.options import AgentOptions
-from hookwright.agent.state.session import Person, Session
+from hookwright.agent.state.session import Person, Session, ignore
 from hookwright.agent.state.session_model import SessionModel, resolve
 from hookwright.agent.state.session_state import SessionState
-from hookwright.agent.state.updates import Listener, Listeners
+from hookwright.agent.state.updates import Diagnosed, Listener
 from hookwright.agent.subagents.classifier import classifier
 from hookwright.agent.subagents.mcp_tools import ConnectedServers, configured, connect
 from hookwright.agent.subagents.runner import Subagents
@@ -62,7 +62,7 @@ class HostParts(msgspec.Struct, frozen=True, kw_only=True):
     model: Model | None = None
     hooks: Hooks | None = None
     person: Person = Person()
-    listeners: Sequence[Listener] = ()
+    listener: Listener = ignore
     observers: Sequence[Observer] = ()
 
 
@@ -82,17 +82,18 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     hooks = await closing.enter_async_context(_open_hooks(options, host_parts, powers))
     _choose_model(model, options, hooks, begun)
     connected = await connect(servers, config)
-    listeners, inbox, subagents = Listeners(host_parts.listeners), Inbox(), Subagents()
-    context = _tool_context(begun, options, hooks, EnvFiles(hooks.env_files, listeners.report), inbox)
+    tell, inbox, subagents = host_parts.listener, Inbox(), Subagents()
+    env_files = EnvFiles(hooks.env_files, lambda diagnostic: tell(Diagnosed(diagnostic)))
+    context = _tool_context(begun, options, hooks, env_files, inbox)
     closing.push_async_callback(context.shells.aclose)
-    toolset = Toolset(options, hooks, listeners, subagents, connected.tools)
+    toolset = Toolset(options, hooks, tell, subagents, connected.tools)
     session = Session(
         options=options,
         hooks=hooks,
         model=model,
         permissions=_permissions(options, hooks, model, begun),
         person=host_parts.person,
-        listeners=listeners,
+        tell=tell,
         inbox=inbox,
         instructions=_instructions(options, hooks),
         equipment=toolset,

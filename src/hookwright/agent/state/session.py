@@ -17,9 +17,9 @@ from hookwright.agent.state.components import Components
 from hookwright.agent.state.inbox import Inbox
 from hookwright.agent.state.instructions import Instructions
 from hookwright.agent.state.options import AgentOptions
-from hookwright.agent.state.session_model import SessionModel, has_effort
+from hookwright.agent.state.session_model import SessionModel
 from hookwright.agent.state.session_state import SessionState
-from hookwright.agent.state.updates import Listeners, ModeChanged, Note, Update
+from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Note, Update
 from hookwright.agent.state.user_notes import notes
 from hookwright.agent.tools import Tool
 from hookwright.config import TrustPolicy
@@ -32,6 +32,7 @@ from hookwright.protocol.events import (
     Notification,
 )
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.matched import canonical_model
 from hookwright.protocol.outcome import Outcome
 from hookwright.session import HookSession
 
@@ -83,6 +84,10 @@ class Person(msgspec.Struct, frozen=True):
     fill_in: AskForm | None = None
 
 
+def ignore(update: Update) -> None:
+    """Take an update of a session that has no listener."""
+
+
 class Equipment(Protocol):
     """What the model may call and start."""
 
@@ -107,7 +112,8 @@ class Session:
     model: SessionModel
     permissions: Permissions
     person: Person
-    listeners: Listeners
+    #: Passes an update to the host.
+    tell: Listener
     inbox: Inbox
     #: None in safe mode, which reads no memory files.
     instructions: Instructions | None
@@ -233,15 +239,11 @@ class Session:
         if self.permissions.mode is not before:
             self.tell(ModeChanged(self.permissions.mode.value))
 
-    # ── listeners ───────────────────────────────────────────────────────────
-
-    def tell(self, update: Update) -> None:
-        """Pass an update to every listener."""
-        self.listeners.tell(update)
+    # ── the host's listener ──────────────────────────────────────────────────
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Show a finding to the person."""
-        self.listeners.report(diagnostic)
+        self.tell(Diagnosed(diagnostic))
 
     def complain(self, outcome: Outcome, text: str) -> None:
         """Show what is wrong with a hook's answer that was valid in itself."""
@@ -282,3 +284,14 @@ def _kept(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> as
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task
+
+
+def has_effort(model: str) -> bool:
+    """Return whether a model takes an effort level: models from 4.6 on do, and of the 4.5 models only Opus."""
+    name = canonical_model(model)
+    parts = name.removeprefix("claude-").split("-")
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    if not name.startswith("claude-") or not numbers:
+        return False
+    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

@@ -9,7 +9,6 @@ import msgspec
 
 from hookwright.models.anthropic import ALIASES
 from hookwright.models.types import Delta, Model, Request, Response, Usage
-from hookwright.protocol.matched import canonical_model
 
 #: Dollars for writing a million tokens into a prompt cache, where no price list says more.
 CACHE_WRITE_PRICE = 3.75
@@ -96,14 +95,3 @@ class SessionModel:
 
     def _named(self, request: Request) -> Request:
         return request if request.model is not None else msgspec.structs.replace(request, model=self.main_model)
-
-
-def has_effort(model: str) -> bool:
-    """Return whether a model takes an effort level: models from 4.6 on do, and of the 4.5 models only Opus."""
-    name = canonical_model(model)
-    parts = name.removeprefix("claude-").split("-")
-    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
-    if not name.startswith("claude-") or not numbers:
-        return False
-    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
-    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -100,19 +100,3 @@ Update = Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnde
 
 #: An exception in a listener is the host's mistake and raises out of the agent.
 Listener = Callable[[Update], None]
-
-
-class Listeners:
-    """Everyone who follows a session."""
-
-    def __init__(self, listeners: Sequence[Listener] = ()) -> None:
-        self._listeners = tuple(listeners)
-
-    def tell(self, update: Update) -> None:
-        """Pass an update to every listener."""
-        for listener in self._listeners:
-            listener(update)
-
-    def report(self, diagnostic: Diagnostic) -> None:
-        """Pass a finding to every listener."""
-        self.tell(Diagnosed(diagnostic))

@@ -10,7 +10,7 @@ from hookwright.agent.state.components import Components, Skill, load_components
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import skills_part
 from hookwright.agent.state.session import Equipment
-from hookwright.agent.state.updates import Listeners, Note
+from hookwright.agent.state.updates import Diagnosed, Listener, Note
 from hookwright.agent.subagents.runner import Subagents, agent_tool
 from hookwright.agent.subagents.team import Team, send_message_tool
 from hookwright.agent.subagents.worktrees import worktree_tools
@@ -28,13 +28,13 @@ class Toolset:
         self,
         options: AgentOptions,
         hooks: HookSession,
-        listeners: Listeners,
+        tell: Listener,
         subagents: Subagents,
         mcp_tools: Mapping[str, Tool],
     ) -> None:
         self._options = options
         self._hooks = hooks
-        self._listeners = listeners
+        self._tell = tell
         self._subagents = subagents
         self._mcp_tools = mcp_tools
         self._team = Team(subagents)
@@ -48,7 +48,7 @@ class Toolset:
         if not self._options.safe_mode:
             self.components = load_components(self._hooks.loaded, self._options.agents)
             for diagnostic in self.components.diagnostics:
-                self._listeners.report(diagnostic)
+                self._tell(Diagnosed(diagnostic))
         self._stamps = self._look()
         own = {
             **TOOLS,
@@ -65,7 +65,7 @@ class Toolset:
         unknown = [name for name in wanted if name not in own]
         if unknown:
             text = f"--tools: there is no tool {', '.join(unknown)}"
-            self._listeners.tell(Note(text, level="warning", tag="option"))
+            self._tell(Note(text, level="warning", tag="option"))
         return {name: own[name] for name in wanted if name in own}
 
     async def refresh(self, actor: Actor) -> None:

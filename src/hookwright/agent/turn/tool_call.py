@@ -12,9 +12,8 @@ from hookwright.agent.state.actor import Actor, Caller, calling
 from hookwright.agent.state.updates import ToolEnded
 from hookwright.agent.tools import ToolResult, failed, never_ran, unknown_tool
 from hookwright.agent.transcript import CallContext
-from hookwright.agent.turn.consent import RefusedCall, permit
+from hookwright.agent.turn.consent import RefusedCall, ToolRequest, permit
 from hookwright.agent.turn.surroundings import after_tool
-from hookwright.agent.turn.tool_request import ToolRequest
 from hookwright.models.types import Block
 from hookwright.protocol.events import PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json
