@@ -101,11 +101,11 @@ def others(number: int) -> list[MatcherGroup]:
 async def select(number: str) -> AsyncIterator[Once]:
     """Select one handler among many."""
     chosen = group(CommandHandler(source=PROGRAM, command="true"), matcher="Bash|Write")
-    hooks, moment = HookSet.build([*others(int(number) - 1), chosen]), event()
+    made, moment = engine([*others(int(number) - 1), chosen]), event()
 
     async def once() -> None:
         for _ in range(100):
-            hooks.select(moment)
+            made.select(moment)
 
     yield once
 

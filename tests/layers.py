@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version", "errors", "storage", "text"),
     ("protocol", "matching", "processes"),
     ("models", "mcp", "observers", "projects"),
-    ("code_hooks", "hookset", "interpret", "spill", "aggregate", "visibility", "background"),
+    ("code_hooks", "selection", "hookset", "interpret", "spill", "aggregate", "visibility", "background", "deadline"),
     ("engine", "executors", "config"),
     ("warm", "author"),
     ("wiring",),

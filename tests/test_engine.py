@@ -140,7 +140,7 @@ def test_tool_events_are_filtered_by_tool_name(name: str, tmp_path: Path) -> Non
 def test_other_events_are_filtered_by_their_own_field(name: str, field: str, values: list[str], tmp_path: Path) -> None:
     made = engine(tmp_path, *(group(name, command(f"echo {value}"), matcher=value) for value in values))
     for value in values:
-        outcome = made.hooks.select(at(name, tmp_path, **{field: value}))
+        outcome = made.select(at(name, tmp_path, **{field: value}))
         assert [handler.label for handler in outcome.handlers] == [f"echo {value}"]
 
 
@@ -150,7 +150,7 @@ def test_other_events_are_filtered_by_their_own_field(name: str, field: str, val
 )
 def test_events_without_a_matcher_always_fire(name: str, tmp_path: Path) -> None:
     made = engine(tmp_path, group(name, command("echo /w"), matcher="nothing-like-this"))
-    assert len(made.hooks.select(at(name, tmp_path)).handlers) == 1
+    assert len(made.select(at(name, tmp_path)).handlers) == 1
 
 
 # ── dedupe ──
@@ -182,7 +182,7 @@ def test_an_async_copy_first_does_not_switch_a_guard_off(tmp_path: Path) -> None
 def test_which_of_several_copies_stands(tmp_path: Path) -> None:
     def chosen(*handlers: Handler) -> list[str]:
         made = engine(tmp_path, group("PreToolUse", *handlers))
-        return [handler.source.pointer for handler in made.hooks.select(at("PreToolUse", tmp_path)).handlers]
+        return [handler.source.pointer for handler in made.select(at("PreToolUse", tmp_path)).handlers]
 
     def http(pointer: str, scope: Scope = Scope.USER) -> HttpHandler:
         return HttpHandler(source=Source(scope, pointer=pointer), url="http://127.0.0.1/", headers=(("X", pointer),))

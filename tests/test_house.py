@@ -99,7 +99,7 @@ def test_the_walk_of_a_denied_call_ends_with_the_text_the_model_reads(tmp_path: 
     calls, told = walk.walk("hookwright", tmp_path)
     assert told == f"PreToolUse:Bash hook error: [{walk.HOOK}]: rm -rf is not allowed"
     crossed = [call.module for call in calls if "handle the denied call" in call.stages]
-    path = ["engine", "hookset", "executors.command", "interpret", "spill", "aggregate", "visibility"]
+    path = ["engine", "selection", "executors.command", "interpret", "spill", "aggregate", "visibility"]
     assert [module for module in dict.fromkeys(crossed) if module in path] == path
     assert len(set(crossed)) <= 37
 

@@ -12,12 +12,12 @@ from pages.markdown import PLAIN, bullets, code, page, table, ticked
 from pages.probes import stderr_of_exit_2
 
 from hookwright.engine import AGENT_TIMEOUT, CALLBACK_TIMEOUT, PROMPT_TIMEOUT
-from hookwright.hookset import supports
 from hookwright.protocol.events import CATALOGUE, Event, EventRules, TargetForm
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.samples import sample
 from hookwright.protocol.wire import COMMON as COMMON_ORDER
 from hookwright.protocol.wire import camel, encode_event
+from hookwright.selection import supports
 
 CWD = "/home/me/project"
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hookwright.errors import InvalidEvent as InvalidEvent
     from hookwright.errors import MissingExtra as MissingExtra
     from hookwright.errors import TrustError as TrustError
+    from hookwright.hookset import Entry as Entry
     from hookwright.hookset import HookSet as HookSet
-    from hookwright.hookset import Selection as Selection
     from hookwright.models.types import Model as Model
     from hookwright.observers.notices import EventEnded as EventEnded
     from hookwright.observers.notices import Notice as Notice
@@ -113,6 +113,8 @@ if TYPE_CHECKING:
     from hookwright.protocol.sources import Source as Source
     from hookwright.protocol.wire import decode_event as decode_event
     from hookwright.protocol.wire import encode_event as encode_event
+    from hookwright.selection import HookState as HookState
+    from hookwright.selection import Selection as Selection
     from hookwright.session import HookSession as HookSession
     from hookwright.session import fire_sync as fire_sync
     from hookwright.session import open_session as open_session
@@ -144,8 +146,8 @@ _EXPORTS = {
         "TrustError",
     ),
     "hookwright.hookset": (
+        "Entry",
         "HookSet",
-        "Selection",
     ),
     "hookwright.models.types": ("Model",),
     "hookwright.observers.notices": (
@@ -247,6 +249,10 @@ _EXPORTS = {
     "hookwright.protocol.wire": (
         "decode_event",
         "encode_event",
+    ),
+    "hookwright.selection": (
+        "HookState",
+        "Selection",
     ),
     "hookwright.session": (
         "HookSession",

@@ -5,30 +5,28 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from types import CoroutineType, coroutine
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from hookwright.aggregate import aggregate
 from hookwright.background import Background
-from hookwright.hookset import HookSet, Selection, supports
+from hookwright.deadline import within
+from hookwright.hookset import HookSet
 from hookwright.interpret import interpret
 from hookwright.observers import EventEnded, Notice, Observer, RunEnded, RunStarted
+from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Event, EventRules
-from hookwright.protocol.handlers import AgentHandler, CommandHandler, Handler, Kind, PromptHandler
+from hookwright.protocol.handlers import CommandHandler, Handler, Kind
 from hookwright.protocol.host import Host
-from hookwright.protocol.job import AGENT_PREFIX, Executor, Job
+from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.matched import matched_value
 from hookwright.protocol.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
-from hookwright.protocol.replies import Failed, Failure, Reply, TimedOut
+from hookwright.protocol.replies import Failed, Failure, Reply
 from hookwright.protocol.sources import Scope
 from hookwright.protocol.wire import encode_event
+from hookwright.selection import Circumstances, HookState, Selection, TrustCheck, select, states, supports
 from hookwright.spill import fit
-
-#: A last look before a handler runs in a working directory: a reason why it may not, or None.
-TrustCheck = Callable[[Handler, str], tuple[SkipReason, str] | None]
 
 #: Kinds that get the event itself and not its bytes.
 _IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
@@ -84,54 +82,64 @@ class HookEngine:
     async def fire(self, event: Event) -> Outcome:
         """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
         started = time.perf_counter()
-        host = self.host
-        selection = self.hooks.select(event, host.home, host.project_dir, self._last_look)
+        selection = self.select(event)
         if not selection.handlers:
             return self._told(event, selection.nothing or _nothing(event, selection), started)
-        skips: list[Skip] = []
         if selection.managed:
-            runs = await self._run_layers(event, selection, skips)
-        else:
-            runs = await self._run_layer(selection.handlers, event, skips)
+            return self._told(event, await self._in_layers(event, selection), started)
+        skips: list[Skip] = []
+        runs = await self._run_layer(selection.handlers, event, skips)
         # Thousands of handlers may be for other tools: their skips are passed on as they are.
         every = (*selection.skips, *skips) if skips else selection.skips
         return self._told(event, aggregate(event, runs, every, selection.notes), started)
 
-    async def _run_layers(self, event: Event, selection: Selection, skips: list[Skip]) -> list[Run]:
+    def select(self, event: Event) -> Selection:
+        """Return the handlers that run for an event, in configuration order, and why each other one is skipped.
+
+        Law: a handler declared for the event runs if
+        1. no switch holds it: hooks are enabled, for its scope too, and its skill or agent is active;
+        2. its matcher is valid, and matches the event's value if the event has one;
+        3. the event runs its kind;
+        4. it has no `if`, or the event evaluates `if` and this one matches the call or cannot be decided;
+        5. it asks no model about a call that a hook's own agent makes;
+        6. the event happens inside its agent, if an agent declares it;
+        7. it has not succeeded yet, if it is declared `once`;
+        8. it is trusted, if the project supplies it;
+        9. no equal handler of the settings files runs instead (R-015).
+        Any other handler is skipped for the first of these that fails, and a skipped handler replaces no equal one:
+        an untrusted copy never switches a guard off. Two kinds of handlers are selected only to fail, loudly: a guard
+        that was trusted to fail closed and has changed, whatever else is equal to it, and a handler that asks a model
+        on an event that supports none.
+        """
+        host = self.host
+        return select(self.hooks, event, Circumstances(host.home, host.project_dir, self.gate, self._spent))
+
+    def states(self, hooks: HookSet | None = None) -> tuple[HookState, ...]:
+        """Return what `select` says of each handler before any event; of another set of hooks, if one is given."""
+        now = Circumstances(self.host.home, self.host.project_dir, self.gate, self._spent)
+        return tuple(states(self.hooks if hooks is None else hooks, now))
+
+    async def _in_layers(self, event: Event, selection: Selection) -> Outcome:
+        """Run the managed layer and the other one; what the first rewrites, the second is selected for."""
         runs: list[Run] = []
-        seen = event
-        for layer, handlers in _layers(selection.handlers, event.rules):
-            if layer is not Scope.MANAGED and _closed(runs, event.rules):
+        skips: list[Skip] = []
+        notes: dict[Diagnostic, None] = dict.fromkeys(selection.notes)
+        for managed in (False, True) if event.rules.managed_last else (True, False):
+            seen = _rewritten(event, runs)
+            current = selection if seen is event else self.select(seen)
+            notes.update(dict.fromkeys(current.notes))
+            skips += [skip for skip in current.skips if _is_managed(skip.handler) is managed]
+            handlers = [handler for handler in current.handlers if _is_managed(handler) is managed]
+            if not managed and _closed(runs, event.rules):
                 skips += [Skip(handler, SkipReason.OUTER_BLOCK) for handler in handlers]
-                continue
-            rewritten = _rewritten(event, runs)
-            if rewritten is not seen:
-                again = self.hooks.select(rewritten, self.host.home, self.host.project_dir, self._last_look)
-                seen, handlers = rewritten, _of_layer(again.handlers, layer)
-            runs += await self._run_layer(handlers, seen, skips)
-        return runs
+            else:
+                runs += await self._run_layer(handlers, seen, skips)
+        return aggregate(event, runs, skips, tuple(notes))
 
     def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
         if self._observers:
             self._tell(EventEnded(event, outcome, time.perf_counter() - started))
         return outcome
-
-    # ── select ──────────────────────────────────────────────────────────────
-
-    def _last_look(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
-        if isinstance(handler, PromptHandler | AgentHandler) and _inside_hook(event):
-            return SkipReason.RECURSION, "a hook's own agent asks no model about its calls"
-        component = handler.source.component
-        if component is not None and component.kind == "agent" and event.agent_type != component.name:
-            return SkipReason.INACTIVE, f"it holds inside the agent `{component.name}` only"
-        if handler.once and str(handler.source) in self._spent:
-            return SkipReason.ONCE, "it ran successfully before"
-        held = self._held(handler, event)
-        # A guard that fails closed is not passed over when it was changed: it is let through to fail.
-        return None if held is not None and held[0] is SkipReason.GUARD_CHANGED else held
-
-    def _held(self, handler: Handler, event: Event) -> tuple[SkipReason, str] | None:
-        return self.gate(handler, event.cwd) if self.gate is not None and handler.source.from_project else None
 
     # ── run ─────────────────────────────────────────────────────────────────
 
@@ -186,8 +194,8 @@ class HookEngine:
     async def _execute(self, job: Job) -> Reply:
         """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
         handler, rules = job.handler, job.event.rules
-        held = self._held(handler, job.event) if self.gate is not None else None
-        if held is not None:  # a layer before this one may have taken its time
+        held = self.gate(handler, job.event.cwd) if self.gate is not None and handler.source.from_project else None
+        if held is not None:  # a guard that changed is selected to fail here; others may have changed since selection
             why = Failure.GUARD if held[0] is SkipReason.GUARD_CHANGED else Failure.CHANGED
             return Failed(why, f"it does not run: {held[1]}")
         executor = self.executors.get(handler.kind)
@@ -200,7 +208,7 @@ class HookEngine:
         # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
         limit = None if handler.kind is Kind.COMMAND else job.timeout
         try:
-            return await (executor(job) if limit is None else _within(executor(job), limit))
+            return await (executor(job) if limit is None else within(executor(job), limit))
         except Exception as error:  # executors run other people's code and servers: one failure is one reply
             return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
 
@@ -221,44 +229,6 @@ def _nothing(event: Event, selection: Selection) -> Outcome:
     )
 
 
-def _inside_hook(event: Event) -> bool:
-    return isinstance(event.agent_id, str) and event.agent_id.startswith(AGENT_PREFIX)
-
-
-async def _within(reply: Awaitable[Reply], limit: float) -> Reply:
-    """Wait for a reply until its time is up; one that is there without any waiting needs no clock."""
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    if isinstance(reply, CoroutineType):
-        try:
-            reply = _resume(reply, reply.send(None))
-        except StopIteration as done:
-            return cast(Reply, done.value)
-    deadline = asyncio.timeout_at(began + limit)
-    try:
-        async with deadline:
-            return await reply
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        return TimedOut(limit)
-
-
-@coroutine
-def _resume(work: CoroutineType[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
-    """Go on with a coroutine that was begun and now waits for something."""
-    try:
-        while True:
-            try:
-                sent = yield waits_for
-            except BaseException as error:  # whatever it is, it was meant for the coroutine
-                waits_for = work.throw(error)
-            else:
-                waits_for = work.send(sent)
-    except StopIteration as done:
-        return cast(Reply, done.value)
-
-
 def time_limit(handler: Handler, rules: EventRules) -> float:
     """Tell the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
     if handler.timeout is not None:
@@ -266,16 +236,9 @@ def time_limit(handler: Handler, rules: EventRules) -> float:
     return _TIMEOUTS.get(handler.kind, rules.timeout)
 
 
-def _layers(handlers: Sequence[Handler], rules: EventRules) -> Iterable[tuple[Scope | None, Sequence[Handler]]]:
-    """The managed scope is an outer layer: first, or last on events that come after the tool (R-014)."""
-    outer = (Scope.MANAGED, _of_layer(handlers, Scope.MANAGED))
-    inner = (None, _of_layer(handlers, None))
-    return (inner, outer) if rules.managed_last else (outer, inner)
-
-
-def _of_layer(handlers: Sequence[Handler], layer: Scope | None) -> list[Handler]:
-    managed = layer is Scope.MANAGED
-    return [handler for handler in handlers if (handler.source.scope is Scope.MANAGED) is managed]
+def _is_managed(handler: Handler) -> bool:
+    """The managed scope is an outer layer: it runs first, or last on events that come after the tool (R-014)."""
+    return handler.source.scope is Scope.MANAGED
 
 
 def _closed(runs: Sequence[Run], rules: EventRules) -> bool:

@@ -9,8 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from hookwright.background import Background
 from hookwright.code_hooks import Hooks
-from hookwright.config import FileStatus, Loaded, Places
+from hookwright.config import FileStatus, Loaded, Places, component_groups
 from hookwright.engine import HookEngine, Options
+from hookwright.hookset import HookSet
 from hookwright.observers import Observer
 from hookwright.observers.journal import Journal
 from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
@@ -21,6 +22,7 @@ from hookwright.protocol.handlers import Kind, MatcherGroup
 from hookwright.protocol.job import Executor
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Component, Scope
+from hookwright.selection import HookState, inactive
 from hookwright.storage import Stamp, stamp
 from hookwright.wiring import Powers, Wiring
 
@@ -57,6 +59,10 @@ class HookSession:
     def env_files(self) -> list[tuple[str, str]]:
         """List what hooks persisted through CLAUDE_ENV_FILE: (hook, path), in hook order."""
         return [(label, path) for path, label in self._wiring.env_files.items() if _has_content(path)]
+
+    def states(self) -> tuple[HookState, ...]:
+        """Return the state of every configured hook, including those of skills and agents that are not active."""
+        return self.engine.states(_with_inactive(self.engine.hooks, self.loaded))
 
     # ── changes while the session runs ──────────────────────────────────────
 
@@ -151,7 +157,7 @@ async def open_session(
             host=wiring.host(loaded),
             executors=wiring.executors(loaded),
             background=wiring.background,
-            gate=loaded.gate.check,
+            gate=loaded.gate,
             observers=listeners,
             options=options,
         )
@@ -159,6 +165,23 @@ async def open_session(
         if hooks is not None:
             session.activate(hooks.groups)
         yield session
+
+
+def survey(loaded: Loaded) -> HookEngine:
+    """Build an engine to question, not to fire: it has every configured hook, active or not, and no executor."""
+    return HookEngine(_with_inactive(loaded.hooks, loaded), host=loaded.host, executors={}, gate=loaded.gate)
+
+
+def _with_inactive(hooks: HookSet, loaded: Loaded) -> HookSet:
+    """Add the hooks of skills and agents that are not active; a switch holds each of them."""
+    active = {(entry.handler.source.component, entry.handler.source.path) for entry in hooks}
+    groups = [
+        group
+        for file in loaded.components()
+        for group in component_groups(file).groups
+        if any((handler.source.component, handler.source.path) not in active for handler in group.handlers)
+    ]
+    return hooks.plus(groups, lambda handler: loaded.hold(handler) or inactive(handler))
 
 
 def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome:

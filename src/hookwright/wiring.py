@@ -75,7 +75,7 @@ class Wiring:
         """Give an engine the executors and the gate of newly loaded settings."""
         engine.host = self.host(loaded)
         engine.executors = self.executors(loaded)
-        engine.gate = loaded.gate.check
+        engine.gate = loaded.gate
 
     def executors(self, loaded: Loaded) -> dict[Kind, Executor]:
         """Make an executor for every kind; what needs an extra or a model is made at its first use."""

@@ -153,8 +153,55 @@ def test_explain_follows_the_chain_without_running(shell: Shell) -> None:
 
 def test_explain_never_calls_an_untrusted_hook_trusted(shell: Shell) -> None:
     settings(shell.project, GUARD)
-    (chain,) = shell.json("explain", "PreToolUse", "--tool", "Write")
-    assert [(step["step"], step["passed"]) for step in chain["chain"]][-1] == ("trusted", False)
+    for tool, last in (("Bash", ("trusted", False)), ("Write", ("matcher", False))):
+        (chain,) = shell.json("explain", "PreToolUse", "--tool", tool)
+        assert [(step["step"], step["passed"]) for step in chain["chain"]][-1] == last
+
+
+@pytest.mark.req("R-015", "R-366")
+def test_explain_says_that_a_users_guard_runs_beside_an_untrusted_copy(shell: Shell) -> None:
+    settings(shell.home, hooks_for("PreToolUse", {"type": "command", "command": "exit 2"}))
+    copy = {"type": "command", "command": "exit 2", "onFailure": "block"}
+    settings(shell.project, hooks_for("PreToolUse", copy))
+    said = [(chain["would_run"], chain["chain"][-1]["step"]) for chain in shell.json("explain", "PreToolUse")]
+    assert said == [(True, "dedupe"), (False, "trusted")]
+    assert [row["state"] for row in shell.json("list")["hooks"]] == ["active", "untrusted"]
+    assert shell("fire", "PreToolUse").returncode == 2
+
+
+SKILL = """---
+name: deploying
+hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks:
+        - type: command
+          command: exit 2
+---
+"""
+
+
+@pytest.mark.req("R-353", "R-357")
+def test_hooks_of_skills_and_agents_are_listed_with_when_they_run(shell: Shell) -> None:
+    for path, text in (
+        (shell.home / ".claude" / "skills" / "deploy" / "SKILL.md", SKILL),
+        (shell.project / ".claude" / "agents" / "reviewer.md", SKILL.replace("deploying", "reviewer")),
+    ):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    states = {(row["event"], row["state"], row["detail"]) for row in shell.json("list")["hooks"]}
+    assert states == {
+        ("PreToolUse", "component not active", "only while the skill `deploying` is active"),
+        ("PreToolUse", "component not active", "only while the agent `reviewer` is active"),
+    }
+    out = shell("list").stdout
+    assert "only while the skill `deploying` is active, `Bash`" in out
+    assert "0 active, 0 off, 2 only while a skill or agent is active" in out
+    chains = shell.json("explain", "PreToolUse", "--tool", "Bash")
+    assert [(chain["would_run"], chain["chain"][-1]["step"]) for chain in chains] == [(False, "enabled")] * 2
+    hooks = [row for row in shell.json("doctor") if row["part"] == "hooks"]
+    expected = "0 active from 2 file(s), 2 only while a skill or agent is active"
+    assert [(row["state"], row["text"]) for row in hooks] == [("good", expected)]
 
 
 @pytest.mark.req("R-034", "R-033", "R-029")

@@ -36,8 +36,10 @@ from hookwright.protocol.replies import Answered, Exited
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import Scope, Source
 from hookwright.protocol.wire import decode_event, encode_event, payload
+from hookwright.selection import Circumstances, select
 
 WHERE = Where(cwd="/w", home="/home/u", anchor="/w")
+_NOW = Circumstances("/home/u", "/w", None, ())
 _NAMES = sorted(CATALOGUE)
 _EVENTS: dict[str, Event] = {name: sample(name, cwd="/w") for name in _NAMES}
 _OPEN = CommandHandler(source=Source(Scope.USER), command="guard")
@@ -146,7 +148,7 @@ def fuzz_settings(data: bytes) -> None:
     merge([declared])
     hooks = HookSet.build(found.groups)
     for event in (_EVENTS["PreToolUse"], _EVENTS["Stop"]):
-        hooks.select(event, "/home/u", "/w")
+        select(hooks, event, _NOW)
     for diagnostic in found.diagnostics:
         assert diagnostic.source is not None
         assert len(diagnostic.message) < MAX_BYTES
@@ -176,7 +178,7 @@ def fuzz_neighbour(data: bytes) -> None:
         assert tree.faults
         return
     hooks = HookSet.build(parse_hooks(tree, Source(Scope.USER, "settings.json")).groups)
-    labels = [handler.label for handler in hooks.select(_EVENTS["PreToolUse"], "/home/u", "/w").handlers]
+    labels = [handler.label for handler in select(hooks, _EVENTS["PreToolUse"], _NOW).handlers]
     assert "guard" in labels, labels
 
 

@@ -19,6 +19,7 @@ from hookwright.engine import HookEngine
 from hookwright.executors.command import CommandExecutor
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import Kind
+from hookwright.session import survey
 from hookwright.tui.chat.choices import (
     Always,
     ByRule,
@@ -264,7 +265,8 @@ def test_the_browser_lists_every_event_and_handler_with_state_and_source(tmp_pat
     settings(tmp_path / "home", own)
     settings(tmp_path, theirs)
     loaded = load(tmp_path)
-    found = listed(loaded.hooks, loaded, Activity())
+    states = survey(loaded).states()
+    found = listed(states, Activity())
     assert set(found) == set(CATALOGUE)
     assert list(found)[:2] == ["PreToolUse", "Stop"]
     words = "".join(text for _, text in row(found["PreToolUse"][0]))
@@ -272,7 +274,7 @@ def test_the_browser_lists_every_event_and_handler_with_state_and_source(tmp_pat
     told = ["".join(text for _, text in line) for line in details(found["PreToolUse"][0])]
     assert any(line.startswith("state     off, untrusted: it came with the project") for line in told)
     assert any(".claude/settings.json:7 hooks.PreToolUse[0].hooks[0]" in line for line in told)
-    assert head_counts(loaded.hooks, loaded) == "1 hook active from 2 files, 1 off (untrusted)"
+    assert head_counts(states) == "1 hook active from 2 files, 1 off (untrusted)"
 
 
 def test_a_sample_fits_the_matcher_where_one_can(tmp_path: Path) -> None:
@@ -303,9 +305,7 @@ def test_a_hook_is_tried_out_alone_and_only_if_it_is_trusted(tmp_path: Path) -> 
         loaded = load(tmp_path)
         env = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
         host = Surroundings.here(env, None, None).host(str(tmp_path))
-        engine = HookEngine(
-            loaded.hooks, host=host, executors={Kind.COMMAND: CommandExecutor(host)}, gate=loaded.gate.check
-        )
+        engine = HookEngine(loaded.hooks, host=host, executors={Kind.COMMAND: CommandExecutor(host)}, gate=loaded.gate)
         mine, _, theirs = loaded.hooks
         event, outcome, took = await try_out(engine, mine, str(tmp_path))
         assert (event.event_name, outcome.blocked, len(outcome.runs)) == ("PreToolUse", True, 1)

@@ -162,7 +162,7 @@ class Runner:
             host=host,
             executors=executors,
             background=background,
-            gate=loaded.gate.check,
+            gate=loaded.gate,
             options=Options(await_rewake=True),
         )
         return engine, background

@@ -18,7 +18,6 @@ from datetime import datetime
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.cli.commands.list import state
 from hookwright.cli.journalfile import NAME, Filter, journal_files, records
 from hookwright.cli.render import diagnostic_line
 from hookwright.config import FileStatus, Loaded, Places, Review, TrustPolicy, review
@@ -29,7 +28,7 @@ from hookwright.protocol.handlers import CommandHandler, Handler, Kind
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import place
-from hookwright.session import open_session
+from hookwright.session import open_session, survey
 from hookwright.text import one_line
 
 
@@ -132,18 +131,20 @@ def _writable_by_others(path: str) -> bool:
 
 def hooks(loaded: Loaded) -> Iterator[CheckResult]:
     """Tell how many hooks would run, and why the others would not."""
-    reasons = [(entry, *state(entry, loaded)) for entry in loaded.hooks]
-    off = Counter(reason.value for _, reason, _ in reasons if reason is not None)
-    active = len(reasons) - sum(off.values())
-    sources = len({entry.handler.source.path for entry in loaded.hooks})
-    told = f", {sum(off.values())} off ({', '.join(f'{n} {word}' for word, n in off.items())})" if off else ""
-    level = Health.GOOD if active or not reasons else Health.WARNING
-    yield CheckResult("hooks", level, f"{active} active from {sources} file(s){told}")
-    for entry, reason, detail in reasons:
-        if reason is not None:
-            label = one_line(entry.handler.label, 60)
-            text = f"{entry.event} {label} does not run: {detail or reason.value} ({place(entry.handler.source)})"
-            yield CheckResult("hooks", Health.WARNING, text)
+    states = survey(loaded).states()
+    off = [(state.entry, *state.off) for state in states if state.off is not None and not state.waits]
+    waiting = sum(state.waits for state in states)
+    active = len(states) - len(off) - waiting
+    reasons = Counter(reason.value for _, reason, _ in off)
+    sources = len({state.entry.handler.source.path for state in states})
+    text = f"{active} active from {sources} file(s)"
+    text += f", {len(off)} off ({', '.join(f'{n} {word}' for word, n in reasons.items())})" if off else ""
+    text += f", {waiting} only while a skill or agent is active" if waiting else ""
+    yield CheckResult("hooks", Health.WARNING if off and not active else Health.GOOD, text)
+    for entry, reason, detail in off:
+        label = one_line(entry.handler.label, 60)
+        text = f"{entry.event} {label} does not run: {detail or reason.value} ({place(entry.handler.source)})"
+        yield CheckResult("hooks", Health.WARNING, text)
 
 
 def surroundings(loaded: Loaded) -> Iterator[CheckResult]:

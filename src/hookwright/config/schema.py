@@ -10,10 +10,10 @@ import msgspec
 
 from hookwright.config import fields
 from hookwright.config.fields import SPECS, Field, Spec
-from hookwright.hookset import supports
 from hookwright.protocol.events import CATALOGUE, EventRules, Shape
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import _ENUMS, _UNIVERSAL, camel
+from hookwright.selection import supports
 
 Schema = dict[str, Json]
 

@@ -239,6 +239,10 @@ class TrustGate:
                 if handler.source.from_project:
                     self._admitted[handler.source] = _Admitted(group, handler, self.reach)
 
+    def __call__(self, handler: Handler, cwd: str) -> tuple[SkipReason, str] | None:
+        """Check a handler: the gate itself is what `HookEngine(gate=…)` takes."""
+        return self.check(handler, cwd)
+
     def check(self, handler: Handler, cwd: str = "") -> tuple[SkipReason, str] | None:
         """Give the reason why a handler may not run now, in this working directory, or None."""
         if not handler.source.from_project or self.policy is TrustPolicy.EVERYTHING:

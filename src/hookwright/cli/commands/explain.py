@@ -1,4 +1,4 @@
-"""Tell for every configured hook why it would or would not run for an event, without running anything."""
+"""Explain for every configured hook why it would or would not run for an event, without running anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.render import problems
 from hookwright.cli.terminal import Style
-from hookwright.config import Loaded
+from hookwright.engine import HookEngine
 from hookwright.executors.command import arguments, base_environment
 from hookwright.hookset import Entry
 from hookwright.protocol.events import Event
@@ -23,6 +23,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import Skip, SkipReason
 from hookwright.protocol.sources import place
+from hookwright.session import survey
 from hookwright.text import harmless, one_line, say
 
 
@@ -34,15 +35,13 @@ class Step(msgspec.Struct, frozen=True):
     detail: str
 
 
-_ENABLED = (SkipReason.DISABLED, SkipReason.MANAGED_ONLY, SkipReason.INACTIVE)
-
-#: The links in their order; a handler falls at the first that fails.
+#: The links after `enabled`, in the order of `HookEngine.select`; the chain of a handler ends at the first that fails.
 _LINKS: tuple[tuple[str, tuple[SkipReason, ...]], ...] = (
-    ("enabled", _ENABLED),
-    ("trusted", (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)),
     ("matcher", (SkipReason.MATCHER, SkipReason.INVALID_MATCHER)),
-    ("if", (SkipReason.CONDITION, SkipReason.CONDITION_ON_EVENT)),
     ("kind", (SkipReason.KIND,)),
+    ("if", (SkipReason.CONDITION, SkipReason.CONDITION_ON_EVENT)),
+    ("active", (SkipReason.RECURSION, SkipReason.INACTIVE, SkipReason.ONCE)),
+    ("trusted", (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)),
     ("dedupe", (SkipReason.DUPLICATE,)),
 )
 
@@ -58,35 +57,28 @@ def run(args: argparse.Namespace) -> int:
     """Print the chain of every handler."""
     event = read_event(args)
     loaded = places(args).load()
-    host = loaded.host
-    chains = explain(event, loaded, host)
+    chains = explain(event, survey(loaded))
     if args.json:
-        print(json.dumps([_record(entry, steps, host) for entry, steps in chains], indent=1))
+        print(json.dumps([_record(entry, steps, loaded.host) for entry, steps in chains], indent=1))
         return 0
     say(problems(loaded), sys.stderr)
-    say(_lines(event, chains, host, Style.of(sys.stdout)), sys.stdout)
+    say(_lines(event, chains, loaded.host, Style.of(sys.stdout)), sys.stdout)
     return 0
 
 
-def explain(event: Event, loaded: Loaded, host: Host) -> list[tuple[Entry, list[Step]]]:
-    """Follow every handler along the chain with the same functions that fire uses."""
-    selection = loaded.hooks.select(event, host.home, host.project_dir)
-    skips = {id(skip.handler): skip for skip in selection.skips}
+def explain(event: Event, engine: HookEngine) -> list[tuple[Entry, list[Step]]]:
+    """Write what `HookEngine.select` says of every handler as a chain of steps."""
+    selection = engine.select(event)
+    reasons = {id(skip.handler): skip for skip in (*selection.skips, *selection.failing)}
     chains = []
-    for entry in loaded.hooks:
-        if entry.event != event.event_name:
-            chains.append((entry, [_source(entry), Step("event", False, f"it is for {entry.event}")]))
-            continue
-        skip = skips.get(id(entry.handler))
-        if skip is None or skip.reason not in _ENABLED:  # trust comes before the matcher in the chain
-            skip = _held_by_gate(entry.handler, loaded, event.cwd) or skip
-        chains.append((entry, [_source(entry), Step("event", True, entry.event), *_steps(entry, skip, event)]))
+    for entry in engine.hooks:
+        steps = [_source(entry)]
+        if entry.event == event.event_name:
+            steps += [Step("event", True, entry.event), *_steps(entry, reasons.get(id(entry.handler)), event)]
+        else:
+            steps.append(Step("event", False, f"it is for {entry.event}"))
+        chains.append((entry, steps))
     return chains
-
-
-def _held_by_gate(handler: Handler, loaded: Loaded, cwd: str) -> Skip | None:
-    held = loaded.gate.check(handler, cwd)
-    return Skip(handler, *held) if held is not None else None
 
 
 def _source(entry: Entry) -> Step:
@@ -94,25 +86,37 @@ def _source(entry: Entry) -> Step:
 
 
 def _steps(entry: Entry, skip: Skip | None, event: Event) -> Iterator[Step]:
+    if entry.held is not None:
+        reason, detail = entry.held
+        yield Step("enabled", False, detail or reason.value)
+        return
+    yield Step("enabled", True, "yes")
     for name, reasons in _LINKS:
         if skip is not None and skip.reason in reasons:
-            yield Step(name, False, skip.detail or skip.reason.value)
+            yield Step(name, False, _failed(skip))
             return
         yield Step(name, True, _passed(name, entry, event))
 
 
+def _failed(skip: Skip) -> str:
+    detail = skip.detail or skip.reason.value
+    return f"{detail}; it fails closed, so the event is refused" if skip.reason is SkipReason.GUARD_CHANGED else detail
+
+
 def _passed(name: str, entry: Entry, event: Event) -> str:
-    if name == "matcher":
-        value = matched_value(event)
-        if value is None:
-            return "this event has no matcher"
-        shown = entry.matcher.text or "*"
-        return f"`{shown}` ({entry.matcher.describe()}) matches `{value}`"
-    if name == "if":
-        return f"`{entry.handler.condition}` holds or cannot be decided" if entry.handler.condition else "none"
-    if name == "kind":
-        return entry.handler.kind.value
-    return "yes" if name != "dedupe" else "no equal handler"
+    match name:
+        case "matcher":
+            value = matched_value(event)
+            if value is None:
+                return "this event has no matcher"
+            return f"`{entry.matcher.text or '*'}` ({entry.matcher.describe()}) matches `{value}`"
+        case "if":
+            return f"`{entry.handler.condition}` matches or cannot be decided" if entry.handler.condition else "none"
+        case "kind":
+            return entry.handler.kind.value
+        case "dedupe":
+            return "no equal handler"
+    return "yes"
 
 
 def _would_run(handler: Handler, host: Host) -> str:
@@ -121,8 +125,13 @@ def _would_run(handler: Handler, host: Host) -> str:
     return shlex.join(arguments(handler, base_environment(host)))
 
 
+def would_run(steps: Sequence[Step]) -> bool:
+    """Return whether a handler with this chain would run."""
+    return all(step.passed for step in steps)
+
+
 def _record(entry: Entry, steps: Sequence[Step], host: Host) -> dict[str, Json]:
-    runs = all(step.passed for step in steps)
+    runs = would_run(steps)
     return {
         "handler": entry.handler.label,
         "event": entry.event,
@@ -135,7 +144,7 @@ def _record(entry: Entry, steps: Sequence[Step], host: Host) -> dict[str, Json]:
 def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], host: Host, style: Style) -> Iterator[str]:
     yield style.bold(hook_name(event)) + style.dim(f"  {len(chains)} configured handler(s), nothing is run")
     for entry, steps in chains:
-        runs = all(step.passed for step in steps)
+        runs = would_run(steps)
         yield f"  {style.good('✓') if runs else style.dim('–')} {one_line(entry.handler.label)}"
         for step in steps:
             mark = style.good("yes") if step.passed else style.bad("no ")

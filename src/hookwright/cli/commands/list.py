@@ -1,4 +1,4 @@
-"""List the effective hooks in the order in which they count."""
+"""List every configured hook in configuration order, with its state."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hookwright.engine import time_limit
 from hookwright.hookset import Entry
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import place
-from hookwright.text import one_line, say
+from hookwright.selection import HookState
+from hookwright.session import survey
+from hookwright.text import harmless, one_line, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,24 +31,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print every hook with its state."""
     loaded = places(args).load()
-    entries = [entry for entry in loaded.hooks if args.event in (None, entry.event)]
+    engine = survey(loaded)
+    states = [state for state in engine.states() if args.event in (None, state.entry.event)]
     if args.json:
-        print(json.dumps({"hooks": [record(e, loaded) for e in entries], "diagnostics": _reports(loaded)}, indent=1))
+        print(json.dumps({"hooks": [record(s) for s in states], "diagnostics": _reports(loaded)}, indent=1))
         return 0
     say(problems(loaded), sys.stderr)
-    say(_lines(entries, loaded, Style.of(sys.stdout)), sys.stdout)
+    say(_lines(states, loaded, Style.of(sys.stdout)), sys.stdout)
     return 0
 
 
-def state(entry: Entry, loaded: Loaded) -> tuple[SkipReason | None, str]:
-    """Tell why a handler would never run as things are, or None."""
-    held = entry.held or loaded.gate.check(entry.handler)
-    return held if held is not None else (None, "")
-
-
-def record(entry: Entry, loaded: Loaded) -> dict[str, Json]:
-    """Describe one entry as JSON."""
-    handler, (reason, detail) = entry.handler, state(entry, loaded)
+def record(state: HookState) -> dict[str, Json]:
+    """Describe one hook as JSON."""
+    entry, handler = state.entry, state.entry.handler
     return {
         "event": entry.event,
         "matcher": entry.matcher.text or None,
@@ -60,8 +56,8 @@ def record(entry: Entry, loaded: Loaded) -> dict[str, Json]:
         "on_failure": handler.on_failure.value,
         "scope": handler.source.scope.value,
         "source": place(handler.source),
-        "state": "active" if reason is None else reason.value,
-        "detail": detail,
+        "state": "active" if state.off is None else state.off[0].value,
+        "detail": "" if state.off is None else state.off[1],
     }
 
 
@@ -72,26 +68,39 @@ def _reports(loaded: Loaded) -> list[dict[str, str]]:
     ]
 
 
-def _lines(entries: list[Entry], loaded: Loaded, style: Style) -> Iterator[str]:
-    if not entries:
+def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[str]:
+    if not states:
         yield "no hooks"
     event = None
-    for number, entry in enumerate(entries, 1):
+    for number, state in enumerate(states, 1):
+        entry = state.entry
         if entry.event != event:
             event = entry.event
             yield style.bold(event) + style.dim(f"  {CATALOGUE[event].rules.when}")
-        reason, detail = state(entry, loaded)
         matcher = "every value"
         if entry.matcher.text:
             matcher = one_line(f"`{entry.matcher.text}` ({entry.matcher.describe()})")
-        mark = style.good("active") if reason is None else style.warn(f"off: {reason.value}")
+        mark, detail = _mark(state, style)
         yield f"  {number:>3}. {handler_line(entry.handler)}"
         yield f"       {mark}, {matcher}{_extras(entry)}  {style.dim(place(entry.handler.source))}"
         if detail:
             yield f"       {style.dim(detail)}"
-    active = sum(state(entry, loaded)[0] is None for entry in entries)
-    yield style.dim(f"{active} active, {len(entries) - active} off")
+    yield style.dim(_counts(states))
     yield from (style.dim(diagnostic_line(d)) for d in loaded.diagnostics if d.severity.value == "info")
+
+
+def _mark(state: HookState, style: Style) -> tuple[str, str]:
+    if state.off is None:
+        return style.good("active"), ""
+    reason, detail = state.off[0], harmless(state.off[1])
+    return (style.dim(detail), "") if state.waits else (style.warn(f"off: {reason.value}"), detail)
+
+
+def _counts(states: list[HookState]) -> str:
+    active = sum(state.off is None for state in states)
+    waiting = sum(state.waits for state in states)
+    text = f"{active} active, {len(states) - active - waiting} off"
+    return f"{text}, {waiting} only while a skill or agent is active" if waiting else text
 
 
 def _extras(entry: Entry) -> str:

@@ -178,7 +178,7 @@ class Chat:
         if found is None or loaded.gate.policy is not TrustPolicy.STORED:
             return "This session trusts whatever the project says."
         loaded.gate.store.record(loaded.project_dir, (), superseded=(found.digest,))
-        self._describe(loaded)
+        self._describe()
         self._face.changed()
         return "It is not trusted any longer and does not run."
 
@@ -188,7 +188,7 @@ class Chat:
             text = f"{off} of the project not trusted: off until you trust them in /hooks or with: hookwright trust"
             self.feed.say(text, Level.WARNING, "untrusted")
         if self.agent is not None:
-            self._describe(self.agent.session.hooks.loaded)
+            self._describe()
         self._face.changed()
 
     # ── one session ─────────────────────────────────────────────────────────
@@ -216,7 +216,7 @@ class Chat:
         session = agent.session
         if not isinstance(start, NewSession):
             self.feed.restore(agent.main.dialogue.messages)
-        self._describe(session.hooks.loaded)
+        self._describe()
         session.accompany(self._look_at_settings(session))
         for text in self.queued:
             session.inbox.put(Prompt(text))
@@ -293,16 +293,16 @@ class Chat:
         self._face.changed()
 
     def _reloaded(self, loaded: Loaded) -> None:
-        self._describe(loaded)
+        self._describe()
         if loaded.gate.policy is TrustPolicy.STORED:
             held = len(review(loaded, self.plan.options.cwd).pending)
             if held:
                 text = f"{plural(held, 'item')} of the project new or changed: off until you trust them in /hooks"
                 self.feed.say(text, Level.WARNING, "untrusted")
 
-    def _describe(self, loaded: Loaded) -> None:
+    def _describe(self) -> None:
         assert self.agent is not None
-        self.feed.describe(hooks=head_counts(self.agent.session.hooks.engine.hooks, loaded))
+        self.feed.describe(hooks=head_counts(self.agent.session.hooks.engine.states()))
 
 
 def _debug_log(path: str | None) -> DebugLog | None:

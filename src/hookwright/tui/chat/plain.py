@@ -24,7 +24,7 @@ from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
 from hookwright.tui.chat.plan import ChatPlan, read_plan
 from hookwright.tui.chat.questions import question_lines
 from hookwright.tui.chat.slash_commands import change_permissions, help_lines, permission_lines
-from hookwright.tui.feed.entries import listed, row
+from hookwright.tui.feed.entries import listed, row, state_text
 from hookwright.tui.feed.feed import Feed
 from hookwright.tui.feed.firings import firing_lines
 from hookwright.tui.feed.items import (
@@ -284,12 +284,11 @@ def _browse(face: LineFace, words: str) -> Iterator[Line]:
         yield (("", "The session is still starting."),)
         return
     hooks = agent.session.hooks
-    for event, found in listed(hooks.engine.hooks, hooks.loaded, face.conductor.activity).items():
+    for event, found in listed(hooks.states(), face.conductor.activity).items():
         if found and words in ("", event):
             yield (("", event),)
             for one in found:
-                state = "active" if one.held is None else f"off, {one.held[0].value}"
-                yield (("", "  "), *row(one)[1:], ("", f", {state}, from {one.entry.handler.source}"))
+                yield (("", "  "), *row(one)[1:], ("", f", {state_text(one.state)}, from {one.entry.handler.source}"))
 
 
 def _verbose(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words

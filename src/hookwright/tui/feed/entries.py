@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from hookwright.config import Loaded
 from hookwright.engine import HookEngine, time_limit
 from hookwright.errors import InvalidEvent
 from hookwright.hookset import Entry, HookSet
@@ -26,6 +26,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome, SkipReason
 from hookwright.protocol.samples import sample, sample_fields, tool_names
 from hookwright.protocol.sources import place
+from hookwright.selection import HookState
 from hookwright.tui.feed.activity import Activity, Tally
 from hookwright.tui.feed.words import Line, flat, last_result, plural, seconds, short_label
 
@@ -33,37 +34,33 @@ from hookwright.tui.feed.words import Line, flat, last_result, plural, seconds, 
 class ListedHook(msgspec.Struct, frozen=True, eq=False):
     """One handler in the browser."""
 
-    entry: Entry
-    #: Why it would not run as things are, and the details; None for an active one.
-    held: tuple[SkipReason, str] | None
+    state: HookState
     tally: Tally
 
     @property
-    def needs_trust(self) -> bool:
-        """Tell whether a review would let it run."""
-        reasons = (SkipReason.UNTRUSTED, SkipReason.CHANGED, SkipReason.GUARD_CHANGED)
-        return self.held is not None and self.held[0] in reasons
+    def entry(self) -> Entry:
+        """The handler in its place."""
+        return self.state.entry
 
 
-def listed(hooks: HookSet, loaded: Loaded, activity: Activity) -> dict[str, list[ListedHook]]:
-    """List all events with their handlers: those that have some first, in the order of the catalogue."""
+def listed(states: Iterable[HookState], activity: Activity) -> dict[str, list[ListedHook]]:
+    """Return the handlers of every event, in catalogue order; events with handlers come first."""
     found: dict[str, list[ListedHook]] = {name: [] for name in CATALOGUE}
-    for entry in hooks:
-        held = entry.held or loaded.gate.check(entry.handler)
-        found[entry.event].append(ListedHook(entry, held, activity.of(entry.handler.source)))
+    for state in states:
+        found[state.entry.event].append(ListedHook(state, activity.of(state.entry.handler.source)))
     return dict(sorted(found.items(), key=lambda pair: not pair[1]))
 
 
-def head_counts(hooks: HookSet, loaded: Loaded) -> str:
-    """Say in one line how many hooks are there, from where, and how many of them do not run."""
-    entries = list(hooks)
-    if not entries:
+def head_counts(states: Sequence[HookState]) -> str:
+    """Write in one line how many hooks there are, from how many files, and how many of them do not run."""
+    if not states:
         return "no hooks configured"
-    held = [found[0] for entry in entries if (found := entry.held or loaded.gate.check(entry.handler)) is not None]
-    files = len({entry.handler.source.path for entry in entries})
-    text = f"{plural(len(entries) - len(held), 'hook')} active from {plural(files, 'file')}"
-    reasons = {reason.value: held.count(reason) for reason in dict.fromkeys(held)}
-    return text + "".join(f", {count} off ({reason})" for reason, count in reasons.items())
+    off = Counter(state.off[0] for state in states if state.off is not None)
+    waiting = off.pop(SkipReason.INACTIVE, 0)
+    files = len({state.entry.handler.source.path for state in states})
+    text = f"{plural(len(states) - off.total() - waiting, 'hook')} active from {plural(files, 'file')}"
+    text += "".join(f", {count} off ({reason.value})" for reason, count in off.items())
+    return f"{text}, {waiting} only while a skill or agent is active" if waiting else text
 
 
 # ── one handler ─────────────────────────────────────────────────────────────
@@ -72,7 +69,8 @@ def head_counts(hooks: HookSet, loaded: Loaded) -> str:
 def row(found: ListedHook) -> Line:
     """Write a handler on one line of the list."""
     handler, tally = found.entry.handler, found.tally
-    mark = ("good", "● ") if found.held is None else ("warn", "○ ")
+    off = found.state.off
+    mark = ("good", "● ") if off is None else ("dim" if found.state.waits else "warn", "○ ")
     spans: list[tuple[str, str]] = [mark, ("", flat(found.entry.matcher.text or "*")), ("dim", "  ")]
     spans.append(("", short_label(handler)))
     if tally.last is not None:
@@ -89,15 +87,25 @@ def details(found: ListedHook) -> Iterator[Line]:
     yield _fact("matcher", matcher)
     yield _fact(handler.kind.value, handler.label)
     yield _fact("from", f"{place(handler.source)}  ({handler.source.scope.value})")
-    if found.held is None:
-        yield (("dim", "state     "), ("good", "active"))
-    else:
-        reason, why = found.held
-        yield (("dim", "state     "), ("warn", f"off, {reason.value}"), ("dim", f": {flat(why)}" if why else ""))
+    yield _state_line(found.state)
     for name, value in _extras(handler, entry.event):
         yield _fact(name, value)
     yield ()
     yield from tally_lines(tally)
+
+
+def state_text(state: HookState) -> str:
+    """Write the state of a handler in a few words."""
+    if state.off is None:
+        return "active"
+    reason, why = state.off
+    return flat(why) if state.waits else f"off, {reason.value}"
+
+
+def _state_line(state: HookState) -> Line:
+    style = "good" if state.off is None else "" if state.waits else "warn"
+    why = f": {flat(state.off[1])}" if state.off is not None and state.off[1] and not state.waits else ""
+    return (("dim", "state     "), (style, state_text(state)), ("dim", why))
 
 
 def _fact(name: str, value: str) -> Line:

@@ -87,15 +87,15 @@ class HooksScreen(Screen[None]):
 
     def action_reload(self) -> None:
         """Read states and counts anew; the place in the list stays."""
-        hooks = self._session.hooks
+        states = self._session.hooks.states()
         options = self.query_one(OptionList)
         place = options.highlighted
         options.clear_options()
         self._rows.clear()
-        for event, found in listed(hooks.engine.hooks, hooks.loaded, self._presenter.chat.activity).items():
+        for event, found in listed(states, self._presenter.chat.activity).items():
             self._add_event(options, event, found)
         lines: list[Line] = [
-            (("bold", "Hooks"), ("dim", f"  {head_counts(hooks.engine.hooks, hooks.loaded)}")),
+            (("bold", "Hooks"), ("dim", f"  {head_counts(states)}")),
         ]
         self.query_one("#head", Static).update(self._painter.text(lines))
         options.highlighted = place if place is not None else 1 if self._rows else 0
