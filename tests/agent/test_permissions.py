@@ -120,7 +120,7 @@ def test_3_an_ask_rule_asks_whatever_else_allows(workspace: Workspace, mode: Mod
 def test_3_a_deny_rule_that_cannot_be_sure_asks(workspace: Workspace) -> None:
     verdict = decide(bash(workspace, "$X -rf /"), Mode.BYPASS, rules(deny=["Bash(rm *)"]), Allow(), workspace)
     assert isinstance(verdict, AskUser)
-    assert "cannot tell" in verdict.reason
+    assert "may apply to it" in verdict.reason
 
 
 def test_3_what_rules_hold_can_be_asked_alone(workspace: Workspace) -> None:
@@ -253,7 +253,7 @@ def test_9_reading_inside_and_session_tools_need_no_rule(workspace: Workspace, m
 def test_9_reading_outside_is_asked_about(workspace: Workspace) -> None:
     verdict = decide(tool(workspace, "Read", file_path="/etc/passwd"), Mode.DEFAULT, Rules(), NO_OPINION, workspace)
     assert isinstance(verdict, AskUser)
-    assert "/etc/passwd is outside of the working directories" in verdict.reason
+    assert "/etc/passwd is outside the working directories" in verdict.reason
     (Path(workspace.root) / "link").symlink_to("/etc")
     through = tool(workspace, "Read", file_path="link/passwd")
     assert isinstance(decide(through, Mode.DEFAULT, Rules(), NO_OPINION, workspace), AskUser)
@@ -283,7 +283,7 @@ def test_11_everything_else_is_asked_judged_or_refused(workspace: Workspace) -> 
     assert (asked.reason, asked.by) == ("This command requires approval.", By.MODE)
     assert decide(call, Mode.AUTO, Rules(), NO_OPINION, workspace) == Classify(call)
     refused = decide(call, Mode.DONT_ASK, Rules(), NO_OPINION, workspace)
-    assert refused == Refuse("This command requires approval. Nobody is asked in this session.", By.MODE)
+    assert refused == Refuse("This command requires approval. This session does not ask for approval.", By.MODE)
 
 
 # ── all of it ───────────────────────────────────────────────────────────────

@@ -162,7 +162,7 @@ def test_modes_are_read_and_wrong_ones_reported(place: Place) -> None:
     assert place.session(mode="acceptEdits").mode == "acceptEdits"
     wrong = place.session(mode="yolo")
     assert (wrong.mode, wrong.take_notices()[0].code) == ("default", "invalid-permission-update")
-    with pytest.raises(InvalidUpdate, match="no permission mode"):
+    with pytest.raises(InvalidUpdate, match="not a permission mode"):
         place.session().set_mode("yolo")
 
 

@@ -1,24 +1,25 @@
 """Permissions of the reference agent.
 
-| file | what it knows |
+| file | what is in it |
 |---|---|
 | `decide` | `decide(call, mode, rules, hook, workspace) -> Permit, Refuse, AskUser or Classify`, with its laws |
-| `call` | `Call`, what is decided about |
+| `call` | `ToolCall`, the call to decide about |
 | `rules` | allow, ask and deny rules with their origins, read with `hookwright.matching.conditions` |
 | `workspace` | the directories of a session, and the files in them that are sensitive |
-| `commands` | commands that only read, or only move files about |
+| `commands` | commands that only read, or only create, move and remove files |
 | `suggest` | `permission_suggestions` of a PermissionRequest |
-| `updates`, `keep` | `updatedPermissions`: read, applied, kept in settings files |
+| `updates`, `keep` | `updatedPermissions`: read, applied, written to settings files |
 | `session` | `Permissions`, all of it for one session |
 
-A loop does, after the PreToolUse hooks and on the input that they may have rewritten:
+After the PreToolUse hooks, with the input they may have rewritten, a loop does this:
 
-    match permissions.decide(Call.of(tool, arguments, bench.cwd), outcome.decision):
+    match permissions.decide(ToolCall.of(tool, arguments, context.cwd), outcome.decision):
         Permit    run the tool
-        Refuse    tell the model `text`
+        Refuse    send `text` to the model
         AskUser   fire PermissionRequest with `suggestions` (without a host, not when `by` is By.HOOK), ask the
-                  person; nobody to ask: tell the model `reason`. A hook's allow must pass `permissions.guard(call)`.
-        Classify  `await permissions.classify(call)`; a Refuse of it fires PermissionDenied
+                  user; if no user can be asked, send `reason` to the model. A hook's allow must pass
+                  `permissions.guard(call)`.
+        Classify  `await permissions.classify(call)`; if it returns Refuse, fire PermissionDenied
 """
 
 from hookwright.agent.permissions.call import ToolCall

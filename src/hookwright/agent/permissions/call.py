@@ -1,4 +1,4 @@
-"""What permissions are decided about."""
+"""The tool call that permissions decide about."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     input: Mapping[str, Json]
     effect: Effect
     cwd: str
-    #: The file or folder that it reads or changes; empty where it names none.
+    #: The file or folder it reads or changes; empty if it names none.
     path: str = ""
 
     @classmethod
     def of(cls, tool: Tool, arguments: Mapping[str, Json], cwd: str) -> ToolCall:
-        """Describe a call of one of our tools; its input is normalised."""
+        """Build the call of a tool from its normalised input."""
         named = [arguments[name] for name in tool.paths if isinstance(arguments.get(name), str)]
         path = named[0] if named else cwd if tool.paths else ""
         return cls(tool=tool.name, input=arguments, effect=tool.effect, cwd=cwd, path=path)

@@ -1,7 +1,7 @@
-"""Commands that need no rule: those that only read, and in `acceptEdits` those that only move files about.
+"""Commands that need no rule: those that only read, and in `acceptEdits` those that only create, move and remove files.
 
-Law: a command is let pass only if all of it is understood: every program is in the table, no part is known only at run
-time, and every word that may be a path stays in the workspace. Whatever is in doubt is asked about.
+Law: a command passes only if all of it is understood: every program is in the table, no part depends on the run time,
+and every word that may be a path stays in the workspace. In doubt, the user is asked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _READING = frozenset(
 )
 _GIT_READING = frozenset(["blame", "describe", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"])
 _FILE_WORK = frozenset(["cp", "mkdir", "mv", "rm", "rmdir", "touch"])
-#: Programs whose words are no paths.
+#: Programs whose arguments are not paths.
 _WORDS = frozenset(["echo", "which"])
-#: Options with which these programs do more than read.
+#: Options that make these programs do more than read.
 _ACTING = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)"),
     "git": re.compile(r"--(output|ext-diff|textconv|open-files-in-pager|no-index)(=.*)?|-O.*"),
@@ -28,7 +28,7 @@ _ACTING = {
 
 
 def only_reads(command: str, cwd: str, workspace: Workspace) -> bool:
-    """Tell whether a command does nothing but read files of the workspace."""
+    """Return whether a command only reads files of the workspace."""
     analysis = analyse_bash(command)
     return (
         _understood(analysis)
@@ -41,7 +41,7 @@ def only_reads(command: str, cwd: str, workspace: Workspace) -> bool:
 
 
 def only_moves_files(command: str, cwd: str, workspace: Workspace) -> bool:
-    """Tell whether a command does nothing but read, make, copy, move and remove files of the workspace."""
+    """Return whether a command only reads, creates, copies, moves and removes files of the workspace."""
     analysis = analyse_bash(command)
     return (
         _understood(analysis)
@@ -59,7 +59,7 @@ def _understood(analysis: Analysis) -> bool:
         return False
     if any(part.assignments or part.name is None or UNKNOWN in part.shape for part in analysis.commands):
         return False
-    # After a `cd`, a path that leads upwards starts from somewhere else than it seems to.
+    # After a `cd`, a path with `..` is relative to another directory than it seems.
     climbs = any(".." in word.shape.split("/") for part in analysis.commands for word in part.core[1:])
     return not climbs or all(part.name != "cd" for part in analysis.commands)
 
@@ -89,7 +89,7 @@ def _may_redirect(found: Redirection, cwd: str, workspace: Workspace) -> bool:
 
 
 def _stays(word: str, cwd: str, workspace: Workspace) -> bool:
-    """Tell whether a word, if it is a path, is one that may be read."""
+    """Return whether a word, if it is a path, may be read."""
     if word.startswith("-"):
         return "/" not in word and "~" not in word
     if word.startswith("~") or UNKNOWN in word:
@@ -103,5 +103,5 @@ def _may_write(word: str, cwd: str, workspace: Workspace) -> bool:
     if word.startswith("~") or UNKNOWN in word:
         return False
     path = os.path.normpath(os.path.join(cwd, word))
-    # The workspace itself is nothing to be moved or removed.
+    # The workspace itself must not be moved or removed.
     return path != os.path.normpath(workspace.root) and workspace.writable(path) and not workspace.sensitive(path)

@@ -1,4 +1,4 @@
-"""May this call be made? One pure function over the call, the mode, the rules and what a hook said."""
+"""Decide whether a call may run: one pure function of the call, the mode, the rules and the hooks' decision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Mode(enum.StrEnum):
 
 
 class By(enum.Enum):
-    """Who asks or refuses."""
+    """Who asks for approval or refuses."""
 
     HOOK = "hook"
     RULE = "rule"
@@ -36,21 +36,21 @@ class By(enum.Enum):
 
 
 class Permit(msgspec.Struct, frozen=True):
-    """The call may be made."""
+    """The call may run."""
 
-    #: For the debug log: which clause permitted it.
+    #: The clause that permitted it, for the debug log.
     why: str
 
 
 class Refuse(msgspec.Struct, frozen=True):
-    """The call may not be made; the text goes to the model."""
+    """The call may not run; the text is for the model."""
 
     text: str
     by: By
 
 
 class AskUser(msgspec.Struct, frozen=True):
-    """A person must say; with nobody to ask it is a denial, and `reason` is its text."""
+    """The user must decide; if no user can be asked, the call is denied with `reason`."""
 
     reason: str
     by: By
@@ -59,7 +59,7 @@ class AskUser(msgspec.Struct, frozen=True):
 
 
 class Classify(msgspec.Struct, frozen=True):
-    """The classifier of auto mode must say."""
+    """The classifier of auto mode must decide."""
 
     call: ToolCall
 
@@ -68,31 +68,32 @@ Ruling = Permit | Refuse | AskUser | Classify
 
 
 def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: Workspace) -> Ruling:
-    """Decide a call, by the first clause that fits.
+    """Decide a call, by the first clause that applies.
 
-    1. a deny rule refuses, whatever a hook or the mode says; a hook's deny refuses.
+    1. a deny rule refuses, whatever the hooks and the mode say; a hook's deny refuses.
     2. a hook's ask asks, in every mode.
-    3. an ask rule asks, in every mode, and so does a deny rule that cannot be sure.
-    4. bypassPermissions permits everything else: it means no prompts, not no hooks.
-    5. plan refuses what does more than read.
+    3. an ask rule asks, in every mode, and so does a deny rule that may apply.
+    4. bypassPermissions permits everything else: it switches off prompts, not hooks.
+    5. plan refuses everything that does more than read.
     6. a sensitive file (.git/…, .claude/…, shell start files) is changed only under an allow rule that names it.
     7. a hook's allow permits.
     8. an allow rule permits; every part of a command needs one.
-    9. what touches the session alone, and reading inside the workspace, is permitted.
-    10. acceptEdits permits edits inside the workspace and commands that only move files about; auto permits the edits.
-    11. everything else: auto lets the classifier say, the other modes ask.
+    9. calls that only affect the session, or only read inside the workspace, are permitted.
+    10. acceptEdits permits edits inside the workspace and commands that only create, move and remove files there;
+        auto permits the edits.
+    11. everything else: auto asks the classifier, the other modes ask the user.
 
-    In dontAsk nobody is asked: whatever would ask is refused with the same words.
+    dontAsk never asks the user: a call that would need approval is refused with the same reason.
     """
     verdict = _first(call, mode, rules, hook, workspace)
     if mode is Mode.DONT_ASK and isinstance(verdict, AskUser):
-        hint = " Nobody is asked in this session." if verdict.by is not By.HOOK else ""
+        hint = " This session does not ask for approval." if verdict.by is not By.HOOK else ""
         return Refuse(verdict.reason + hint, By.MODE)
     return verdict
 
 
 def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUser | None:
-    """Say what deny and ask rules hold against a call; nobody's allow is above them."""
+    """Apply the deny and ask rules to a call; no allow overrides them."""
     where = workspace.where(call.cwd)
     denied = rules.guard(Behavior.DENY, call.tool, call.input, where)
     if denied is not None and denied[1] is None:
@@ -102,7 +103,7 @@ def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUse
     if found is None:
         return None
     listed, doubt = found
-    why = f"cannot tell whether it means this call ({doubt})" if doubt is not None else "wants it"
+    why = f"may apply to it ({doubt})" if doubt is not None else "applies to it"
     text = f"{call.tool} requires approval, because the {listed.behavior.value} rule {_shown(listed)} {why}."
     return AskUser(text, By.RULE)
 
@@ -125,7 +126,7 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         return Permit("bypassPermissions")
     reads = _only_reads(call, workspace)
     if mode is Mode.PLAN and not reads and call.effect is not Effect.READ:
-        return Refuse(f"Plan mode only reads; {call.tool} is not used until the plan is approved.", By.MODE)
+        return Refuse(f"Plan mode only reads; {call.tool} is not available until the plan is approved.", By.MODE)
     where = workspace.where(call.cwd)
     if call.effect is Effect.EDIT and workspace.sensitive(call.path):
         if rules.names(SENSITIVE, call.tool, call.input, where):
@@ -174,9 +175,9 @@ def _is_accepted(call: ToolCall, mode: Mode, workspace: Workspace) -> bool:
 def _reason(call: ToolCall, workspace: Workspace) -> str:
     match call.effect:
         case Effect.READ:
-            return f"{call.path} is outside of the working directories; reading it requires approval."
+            return f"{call.path} is outside the working directories; reading it requires approval."
         case Effect.EDIT if not workspace.writable(call.path):
-            return f"{call.path} is outside of the working directories; changing it requires approval."
+            return f"{call.path} is outside the working directories; changing it requires approval."
         case Effect.EDIT:
             return f"Changing {call.path} requires approval."
         case Effect.SHELL:

@@ -1,4 +1,4 @@
-"""Keep permission updates in settings files: the file is changed whole or not at all, and only where it must be."""
+"""Write permission updates to settings files: completely or not at all, and without touching anything else."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Settings = dict[str, Json]
 
 
 class SettingsFiles(msgspec.Struct, frozen=True):
-    """Where updates are kept."""
+    """The files that updates are written to."""
 
     config_dir: str
     project_dir: str
 
     def path(self, destination: Origin) -> str:
-        """Give the file of a destination; the session has none."""
+        """Return the file of a destination; the session has none."""
         match destination:
             case Origin.USER:
                 return os.path.join(self.config_dir, "settings.json")
@@ -44,26 +44,26 @@ class SettingsFiles(msgspec.Struct, frozen=True):
             case Origin.LOCAL:
                 return os.path.join(self.project_dir, ".claude", "settings.local.json")
             case _:
-                raise ValueError(f"{destination} is no file")
+                raise ValueError(f"{destination} is not a file")
 
 
 def keep(update: Update, files: SettingsFiles) -> Diagnostic | None:
-    """Write an update to its file; say why when that cannot be done, and leave the file as it was."""
+    """Write an update to its file; if that fails, leave the file unchanged and return why."""
     if update.destination is Origin.SESSION:
         return None
     if isinstance(update, SetMode) and update.mode is Mode.BYPASS:
-        text = "bypassPermissions holds for this session alone; it is not written to a settings file."
+        text = "bypassPermissions applies to this session only; it is not written to a settings file."
         return Diagnostic("permission-not-kept", text, None, Severity.WARNING)
     path = files.path(update.destination)
     try:
         _change(path, lambda settings: put(settings, update))
     except (OSError, ValueError) as error:
-        return Diagnostic("permission-not-kept", f"{path}: {error}. The update holds for this session alone.")
+        return Diagnostic("permission-not-kept", f"{path}: {error}. The update applies to this session only.")
     return None
 
 
 def put(settings: Settings, update: Update) -> None:
-    """Write an update into the content of a settings file; raise ValueError where a value has the wrong shape."""
+    """Apply an update to the content of a settings file; raise ValueError if a value has the wrong type."""
     permissions = _member(settings, "permissions", dict)
     match update:
         case SetMode(mode=mode):
@@ -87,7 +87,7 @@ def _edit(permissions: Settings, key: str, texts: Any, update: Update) -> None:
 def _member(parent: Settings, key: str, kind: type) -> Any:
     value = parent.setdefault(key, kind())
     if not isinstance(value, kind):
-        raise ValueError(f"`{key}` is no {'object' if kind is dict else 'list'}; correct it first")
+        raise ValueError(f"`{key}` is not {'an object' if kind is dict else 'a list'}; fix it first")
     return value
 
 
@@ -102,7 +102,7 @@ def _change(path: str, edit: Callable[[Settings], None]) -> None:
                 text = file.read()
             settings = json.loads(text) if text.strip() else {}
         if not isinstance(settings, dict):
-            raise ValueError("it holds no JSON object; correct it first")
+            raise ValueError("not a JSON object; fix it first")
         edit(settings)
         text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
         replace_file(real, text.encode("utf-8", "replace"))
@@ -111,14 +111,14 @@ def _change(path: str, edit: Callable[[Settings], None]) -> None:
 
 
 def ensure_ignored(path: str) -> None:
-    """Make git ignore a file that belongs to one person (R-007), without touching anything that is committed."""
+    """Make git ignore a personal file (R-007) without changing any committed file."""
     folder, name = os.path.split(path)
     try:
         ignored = _git(folder, "check-ignore", "-q", name).returncode
-        if ignored != 1:  # 0: it is ignored; 128: no repository
+        if ignored != 1:  # 0: already ignored; 128: not a repository
             return
         found = _git(folder, "rev-parse", "--git-path", "info/exclude")
-    except (OSError, subprocess.TimeoutExpired):  # no git, no need
+    except (OSError, subprocess.TimeoutExpired):  # without git there is nothing to ignore
         return
     exclude = os.path.join(folder, found.stdout.strip())
     os.makedirs(os.path.dirname(exclude), exist_ok=True)

@@ -1,4 +1,4 @@
-"""Permission rules of a session: where each came from, and what they say about a call."""
+"""The permission rules of a session, with their origins, and how they apply to a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Behavior(enum.StrEnum):
 
 
 class Origin(enum.StrEnum):
-    """Who said a rule, by the names of the protocol."""
+    """Where a rule comes from, by the names of the protocol."""
 
     MANAGED = "policySettings"
     USER = "userSettings"
@@ -34,7 +34,7 @@ class Origin(enum.StrEnum):
     SESSION = "session"
 
 
-#: Origins whose rules live in files and are replaced when the files are read again.
+#: Origins whose rules come from files and are replaced when the files are reloaded.
 _IN_FILES = {
     Scope.MANAGED: Origin.MANAGED,
     Scope.USER: Origin.USER,
@@ -45,28 +45,28 @@ _IN_FILES = {
 
 
 class ListedRule(msgspec.Struct, frozen=True):
-    """A rule in its place."""
+    """A rule with its behaviour and origin."""
 
     behavior: Behavior
     rule: Rule
     origin: Origin
-    #: The directory that a leading slash in the rule stands for; empty for the workspace's root.
+    #: The directory a leading slash in the rule refers to; empty for the workspace's root.
     anchor: str = ""
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """All rules of a session; their order says nothing, since deny beats ask and ask beats allow."""
+    """All rules of a session; their order does not matter, since deny beats ask and ask beats allow."""
 
     listed: tuple[ListedRule, ...] = ()
 
     def of(self, behavior: Behavior) -> tuple[ListedRule, ...]:
-        """Give the rules of one kind."""
+        """Return the rules with one behaviour."""
         return tuple(listed for listed in self.listed if listed.behavior is behavior)
 
     def guard(
         self, behavior: Behavior, tool: str, arguments: Mapping[str, Json], where: Where
     ) -> tuple[ListedRule, str | None] | None:
-        """Find a deny or ask rule that means a call; with a reason when it cannot be sure that it does."""
+        """Return the deny or ask rule that applies to a call, with a reason if it only may apply."""
         reading = Reading.DENY if behavior is Behavior.DENY else Reading.ASK
         unsure = None
         for listed in self.of(behavior):
@@ -78,24 +78,24 @@ class Rules(msgspec.Struct, frozen=True):
         return unsure
 
     def allows(self, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
-        """Tell whether the allow rules together are sure of a call."""
+        """Return whether the allow rules together surely cover a call."""
         rules = self.of(Behavior.ALLOW)
         if isinstance(arguments.get("command"), str):  # several rules may each cover a part of it
             return isinstance(allowed_by([listed.rule for listed in rules], tool, arguments, where), Match)
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
     def names(self, words: Iterable[str], tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
-        """Tell whether an allow rule is sure of a call and has one of these words in it."""
+        """Return whether an allow rule surely covers a call and contains one of these words."""
         known = tuple(words)
         rules = [listed for listed in self.of(Behavior.ALLOW) if any(word in listed.rule.text for word in known)]
         return any(_matches(listed, tool, arguments, where) for listed in rules)
 
     def plus(self, more: Iterable[ListedRule]) -> Rules:
-        """Add rules; one that is there already stays once."""
+        """Add rules, without duplicates."""
         return Rules(tuple(dict.fromkeys((*self.listed, *more))))
 
     def without(self, origin: Origin, behavior: Behavior | None = None) -> Rules:
-        """Drop the rules of one origin, of one kind or of all."""
+        """Remove the rules of one origin, all or those with one behaviour."""
         kept = (
             listed
             for listed in self.listed
@@ -104,7 +104,7 @@ class Rules(msgspec.Struct, frozen=True):
         return Rules(tuple(kept))
 
     def reloaded(self, more: Iterable[ListedRule]) -> Rules:
-        """Replace what files said; the command line and the session stand."""
+        """Replace the rules from files; keep those of the command line and the session."""
         kept = tuple(listed for listed in self.listed if listed.origin in (Origin.CLI, Origin.SESSION))
         return Rules(kept).plus(more)
 
@@ -118,7 +118,7 @@ def _matches(listed: ListedRule, tool: str, arguments: Mapping[str, Json], where
 
 
 def declared_rules(declared: Declared) -> tuple[tuple[ListedRule, ...], tuple[Diagnostic, ...]]:
-    """Read the rules of all settings files; one that cannot be read is reported and left out."""
+    """Read the rules of all settings files; an invalid rule is reported and skipped."""
     found: list[ListedRule] = []
     notes: list[Diagnostic] = []
     for behavior in Behavior:
@@ -133,7 +133,7 @@ def declared_rules(declared: Declared) -> tuple[tuple[ListedRule, ...], tuple[Di
 def spoken_rules(
     texts: Sequence[str], behavior: Behavior, origin: Origin
 ) -> tuple[tuple[ListedRule, ...], tuple[Diagnostic, ...]]:
-    """Read rules of the command line or of a permission update; one that cannot be read is reported and left out."""
+    """Read the rules of the command line or of a permission update; an invalid rule is reported and skipped."""
     pairs = [_read(text, behavior, origin, None) for text in texts]
     return tuple(listed for listed, _ in pairs if listed), tuple(problem for _, problem in pairs if problem)
 
@@ -144,12 +144,12 @@ def _read(
     try:
         rule = parse_rule(text)
     except InvalidRule as error:
-        return None, Diagnostic("invalid-rule", f"permissions.{behavior.value}: {error} The rule is left out.", source)
+        return None, Diagnostic("invalid-rule", f"permissions.{behavior.value}: {error} The rule is ignored.", source)
     return ListedRule(behavior, rule, origin, source.anchor if source is not None else ""), None
 
 
 def split_rules(text: str) -> list[str]:
-    """Split a list as command lines have it, at commas and spaces outside of brackets."""
+    """Split a list of rules from the command line at commas and spaces outside brackets."""
     out, depth, word = [], 0, ""
     for char in text:
         depth += (char == "(") - (char == ")" and depth > 0)

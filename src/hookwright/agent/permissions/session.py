@@ -27,7 +27,7 @@ from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Decision
 
-#: Judges a call in auto mode: None when it may be made, else the reason why not. Raises when it cannot say.
+#: Judges a call in auto mode: returns None if it may run, else the reason it may not; raises if it cannot decide.
 Classifier = Callable[[ToolCall], Awaitable[str | None]]
 
 NO_CLASSIFIER = "Classifier unavailable"
@@ -35,17 +35,17 @@ NO_VERDICT = "Auto mode could not evaluate this action and is blocking it for sa
 
 
 class PermissionSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session is told about permissions when it starts."""
+    """The permissions a session starts with."""
 
     declared: Declared = Declared()
-    #: The mode of the command line; without one the settings' `defaultMode` counts.
+    #: The mode of the command line; None for the settings' `defaultMode`.
     mode: str | None = None
     allowed: tuple[str, ...] = ()
     disallowed: tuple[str, ...] = ()
 
 
 class Permissions:
-    """Decides the calls of a session and takes up changes."""
+    """The permissions of a session: decides its calls and applies changes."""
 
     def __init__(
         self, given: PermissionSetup, workspace: Workspace, files: SettingsFiles, classifier: Classifier | None = None
@@ -64,39 +64,39 @@ class Permissions:
 
     @property
     def mode(self) -> Mode:
-        """Tell the mode."""
+        """The current mode."""
         return self._state.mode
 
     @property
     def workspace(self) -> Workspace:
-        """Tell where the session works."""
+        """The directories of the session."""
         return self._state.workspace
 
     @property
     def rules(self) -> Rules:
-        """Tell the rules that hold."""
+        """The current rules."""
         return self._state.rules
 
     def decide(self, call: ToolCall, hook: Decision, mode: Mode | None = None) -> Ruling:
-        """Decide a call; `mode` is that of a subagent which has one of its own."""
+        """Decide a call; `mode` overrides the session's mode for a subagent."""
         return decide(call, self.mode if mode is None else mode, self.rules, hook, self.workspace)
 
     def guard(self, call: ToolCall) -> Refuse | AskUser | None:
-        """Say what deny and ask rules hold against a call that a PermissionRequest hook allowed or rewrote."""
+        """Apply the deny and ask rules to a call that a PermissionRequest hook allowed or rewrote."""
         return guard(call, self.rules, self.workspace)
 
     async def classify(self, call: ToolCall) -> Permit | Refuse:
-        """Ask the classifier of auto mode; a refusal of this kind is what PermissionDenied tells of."""
+        """Ask the classifier of auto mode; its refusals fire PermissionDenied."""
         if self._classifier is None:
             return Refuse(NO_CLASSIFIER, By.CLASSIFIER)
         try:
             reason = await self._classifier(call)
-        except Exception as error:  # somebody else's model: without its word nothing is done
+        except Exception as error:  # the host's classifier: a call it cannot judge does not run
             return Refuse(f"{NO_VERDICT}: {error}", By.CLASSIFIER)
         return Permit("classifier") if reason is None else Refuse(reason, By.CLASSIFIER)
 
     def set_mode(self, name: str) -> None:
-        """Go on in another mode; raise InvalidUpdate for a name that is none."""
+        """Switch the mode; raise InvalidUpdate for an unknown name."""
         self._apply(SetMode(read_mode(name), Origin.SESSION))
 
     def add_directory(self, path: str) -> None:
@@ -130,7 +130,7 @@ class Permissions:
 
     def _apply(self, update: Update) -> bool:
         if isinstance(update, SetMode) and update.mode is Mode.BYPASS and not self._bypass:
-            text = "bypassPermissions is for sessions that were started with it; the mode stays as it is."
+            text = "bypassPermissions is only available in sessions started with it; the mode is unchanged."
             self._notices.append(Diagnostic("invalid-permission-update", text))
             return False
         self._state = applied(self._state, update)

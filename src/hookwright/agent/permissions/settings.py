@@ -1,4 +1,4 @@
-"""What a person's permission updates do to trusted project settings: exactly what the person wrote is trusted again."""
+"""Keep project settings trusted after the user's own permission updates, and only after those."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SCOPES = {Origin.LOCAL: "local", Origin.PROJECT: "project"}
 
 
 def trust_own_changes(before: Loaded, after: Loaded, kept: Sequence[Update]) -> None:
-    """Trust project settings again after a person's updates were written to them.
+    """Trust project settings again after the user's updates were written to them.
 
     Trust is bound to content, so any rule written to a trusted file would switch off every setting of the project,
     deny rules included. Law: the settings are trusted again if they were trusted before and now differ by nothing but
-    these updates. If someone else changed them in the meantime, they wait for a review like any other change.
+    these updates. Any other change in the meantime needs a review.
     """
     gate = before.gate
     if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
@@ -33,7 +33,7 @@ def trust_own_changes(before: Loaded, after: Loaded, kept: Sequence[Update]) -> 
 
 
 def with_updates(entry: str, updates: Sequence[Update]) -> Any:
-    """Return the settings of a project, in the form that trust binds, after some updates."""
+    """Return the trusted form of a project's settings after some updates."""
     settings = json.loads(entry)
     for update in updates:
         scope = _SCOPES.get(update.destination)
@@ -43,7 +43,7 @@ def with_updates(entry: str, updates: Sequence[Update]) -> Any:
 
 
 def rule_texts(updates: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Write the rules of permission updates the way settings files have them."""
+    """Return the rules of permission updates as written in settings files."""
     return [_rule_text(rule) for update in updates for rule in update.get("rules", ())]
 
 

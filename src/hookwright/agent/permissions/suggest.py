@@ -1,4 +1,4 @@
-"""What a person may answer besides yes and no: permission updates that would have spared the question."""
+"""Suggestions for a permission dialog: updates that would make the question unnecessary."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hookwright.protocol.jsontext import Json
 
 Suggestion = Mapping[str, Json]
 
-#: A longer list would approve more than anybody reads.
+#: A longer list would approve more than a user reads.
 _MOST_RULES = 5
 
 
 def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
-    """List the updates that fit a call; none where a rule could not cover it."""
+    """Return the updates that would cover a call; none if a rule cannot cover it."""
     match call.effect:
         case Effect.SHELL:
             return _for_command(str(call.input.get("command", "")))

@@ -1,4 +1,4 @@
-"""Permission updates, as a person or a PermissionRequest hook gives them: read, applied to a session, kept in files."""
+"""Permission updates from the user or a PermissionRequest hook: read them and apply them to a session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DESTINATIONS = (Origin.SESSION, Origin.LOCAL, Origin.PROJECT, Origin.USER)
 
 
 class InvalidUpdate(ValueError):
-    """An entry that is no permission update, told with the way out."""
+    """An invalid permission update; the message says what to write instead."""
 
 
 class AddRules(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class AddRules(msgspec.Struct, frozen=True):
 
 
 class ReplaceRules(msgspec.Struct, frozen=True):
-    """Let a destination have these rules of one kind and no others."""
+    """Replace the rules of a destination that have this behaviour."""
 
     rules: tuple[ListedRule, ...]
     behavior: Behavior
@@ -38,7 +38,7 @@ class ReplaceRules(msgspec.Struct, frozen=True):
 
 
 class RemoveRules(msgspec.Struct, frozen=True):
-    """Take rules from a destination."""
+    """Remove rules from a destination."""
 
     rules: tuple[ListedRule, ...]
     behavior: Behavior
@@ -46,21 +46,21 @@ class RemoveRules(msgspec.Struct, frozen=True):
 
 
 class SetMode(msgspec.Struct, frozen=True):
-    """Go on in another mode."""
+    """Switch the permission mode."""
 
     mode: Mode
     destination: Origin
 
 
 class AddDirectories(msgspec.Struct, frozen=True):
-    """Make the workspace larger."""
+    """Add directories to the workspace."""
 
     directories: tuple[str, ...]
     destination: Origin
 
 
 class RemoveDirectories(msgspec.Struct, frozen=True):
-    """Make the workspace smaller."""
+    """Remove directories from the workspace."""
 
     directories: tuple[str, ...]
     destination: Origin
@@ -80,15 +80,15 @@ _OF_DIRECTORIES: dict[str, type[AddDirectories] | type[RemoveDirectories]] = {
 
 
 def read_mode(name: str) -> Mode:
-    """Read the name of a mode; `manual` is another word for `default`."""
+    """Read the name of a mode; `manual` is an alias of `default`."""
     try:
         return Mode("default" if name == "manual" else name)
     except ValueError:
-        raise InvalidUpdate(f"{name!r} is no permission mode. Use one of {', '.join(Mode)}.") from None
+        raise InvalidUpdate(f"{name!r} is not a permission mode. Use one of {', '.join(Mode)}.") from None
 
 
 def read_updates(entries: Sequence[Json]) -> tuple[tuple[Update, ...], tuple[Diagnostic, ...]]:
-    """Read `updatedPermissions`; an entry that cannot be read is reported and has no effect."""
+    """Read `updatedPermissions`; an invalid entry is reported and ignored."""
     updates: list[Update] = []
     notes: list[Diagnostic] = []
     for place, entry in enumerate(entries):
@@ -102,7 +102,7 @@ def read_updates(entries: Sequence[Json]) -> tuple[tuple[Update, ...], tuple[Dia
 def read_update(entry: Json) -> Update:
     """Read one entry, or raise InvalidUpdate."""
     if not isinstance(entry, Mapping):
-        raise InvalidUpdate('it is no object. Write {"type": "addRules", …}.')
+        raise InvalidUpdate('not an object. Write {"type": "addRules", …}.')
     kind = entry.get("type")
     names = {origin.value: origin for origin in DESTINATIONS}
     destination = names.get(str(entry.get("destination")))
@@ -114,7 +114,7 @@ def read_update(entry: Json) -> Update:
     if kind in _OF_DIRECTORIES:
         directories = entry.get("directories")
         if not isinstance(directories, list) or not all(isinstance(item, str) for item in directories):
-            raise InvalidUpdate("directories is a list of paths.")
+            raise InvalidUpdate("directories must be a list of paths.")
         return _OF_DIRECTORIES[kind](tuple(directories), destination)
     if kind == "setMode":
         return SetMode(read_mode(str(entry.get("mode"))), destination)
@@ -130,13 +130,13 @@ def _behavior(name: Any) -> Behavior:
 
 def _rules(entries: Any, behavior: Behavior, destination: Origin) -> tuple[ListedRule, ...]:
     if not isinstance(entries, list):
-        raise InvalidUpdate('rules is a list of {"toolName": …, "ruleContent": …}.')
+        raise InvalidUpdate('rules must be a list of {"toolName": …, "ruleContent": …}.')
     texts = []
     for entry in entries:
         tool = entry.get("toolName") if isinstance(entry, Mapping) else None
         content = entry.get("ruleContent") if isinstance(entry, Mapping) else None
         if not isinstance(tool, str) or not isinstance(content, str | None):
-            raise InvalidUpdate('each rule is {"toolName": …, "ruleContent": …}, both of them texts.')
+            raise InvalidUpdate('each rule must be {"toolName": …, "ruleContent": …}, both strings.')
         texts.append(tool if content is None else f"{tool}({content})")
     found, notes = spoken_rules(texts, behavior, destination)
     if notes:
@@ -145,7 +145,7 @@ def _rules(entries: Any, behavior: Behavior, destination: Origin) -> tuple[Liste
 
 
 class RulesState(msgspec.Struct, frozen=True):
-    """What decides a session's calls."""
+    """What a session's calls are decided by."""
 
     mode: Mode
     rules: Rules
@@ -153,7 +153,7 @@ class RulesState(msgspec.Struct, frozen=True):
 
 
 def applied(state: RulesState, update: Update) -> RulesState:
-    """Carry an update out for the session; what also goes into a file counts at once all the same."""
+    """Apply an update to the session at once, also if it is written to a file."""
     change = msgspec.structs.replace
     match update:
         case AddRules(rules=rules):

@@ -1,4 +1,4 @@
-"""The directories that a session works in, and the files in them that are never touched without asking."""
+"""The directories of a session, and the files in them that are never changed without asking."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ _FOLDERS = frozenset({".git", ".claude", ".vscode", ".idea", ".husky"})
 _FILES = frozenset(
     ".bash_profile .bashrc .claude.json .gitconfig .gitmodules .mcp.json .profile .ripgreprc .zprofile .zshrc".split()  # noqa: SIM905
 )
-#: A rule for such a file has one of these names in it.
+#: Names that an allow rule must contain to cover such a file.
 SENSITIVE = _FOLDERS | _FILES
 #: What agents are expected to write below `.claude`.
 _OPEN = frozenset({"agents", "commands", "skills", "worktrees"})
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a session may read and, when it may write at all, write."""
+    """The directories where a session may read and, if it may write at all, write."""
 
-    #: Where the session started.
+    #: The directory the session started in.
     root: str
     home: str
-    #: Directories that the user added.
+    #: Directories added by the user.
     added: tuple[str, ...] = ()
-    #: Directories that may be read only, such as the session's own folder.
+    #: Directories that may only be read, such as the session's own folder.
     readable: tuple[str, ...] = ()
 
     def where(self, cwd: str) -> Where:
-        """Say where rules are read."""
+        """Return what paths in rules are relative to."""
         return Where(cwd=cwd, home=self.home, anchor=self.root)
 
     def writable(self, path: str) -> bool:
-        """Tell whether an absolute path, links followed, lies in the workspace."""
+        """Return whether an absolute path, with links resolved, is in the workspace."""
         return _inside(path, (self.root, *self.added))
 
     def readable_path(self, path: str) -> bool:
-        """Tell whether a file may be read without asking."""
+        """Return whether a file may be read without asking."""
         return _inside(path, (self.root, *self.added, *self.readable))
 
     def sensitive(self, path: str) -> bool:
-        """Tell whether writing a file needs a person's word, whatever a hook says."""
+        """Return whether changing a file needs the user's approval, whatever a hook says."""
         return any(self._is_sensitive(spelling) for spelling in (os.path.normpath(path), _real(path)))
 
     def _is_sensitive(self, path: str) -> bool:
-        # A workspace below a folder of such a name is not sensitive as a whole.
+        # A workspace below a folder with such a name is not sensitive as a whole.
         base = next((base for base in _both((self.root, *self.added)) if _below(path, base)), "/")
         names = [name.lower() for name in os.path.relpath(path, base).split(os.sep)]
         if names[-1] in _FILES:
@@ -74,6 +74,6 @@ def _below(path: str, directory: str) -> bool:
 
 
 def _inside(path: str, directories: tuple[str, ...]) -> bool:
-    """Compare where the path really leads; by name alone a link would lead anywhere."""
+    """Compare resolved paths; a link could point anywhere."""
     real = _real(path)
     return any(_below(real, _real(directory)) for directory in directories)
