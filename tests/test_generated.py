@@ -19,7 +19,7 @@ from hookwright.protocol.events import CATALOGUE
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "hookwright"
 #: Written by tools/generate.py.
-GENERATED = {"__init__.py", "author/_tables.py", "author/_decorators.py"}
+GENERATED = {"__init__.py", "author/_tables.py", "author/decorators.py"}
 #: Written by hand for every event.
 BY_HAND = {"protocol/events.py", "protocol/samples.py"}
 #: Rooms that fire events, show them or judge hooks for them.

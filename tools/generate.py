@@ -4,7 +4,7 @@
 |---|---|
 | `src/hookwright/__init__.py` | the public names, between the two marks |
 | `src/hookwright/author/_tables.py` | what each event reads of an author's answer |
-| `src/hookwright/author/_decorators.py` | one typed decorator per event |
+| `src/hookwright/author/decorators.py` | one typed decorator per event |
 """
 
 from __future__ import annotations
@@ -181,12 +181,15 @@ def decorators() -> str:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hookwright.protocol import events as on
 
 E = TypeVar("E")
-Returned = Any  # an Answer, an output object as a dict, or None
+#: An Answer, an output object as a dict, or None.
+Returned = Any
+#: What happens to the event when a hook raises an exception.
+OnError = Literal["continue", "block"]
 Handler = Callable[[E], Returned]
 Decorator = Callable[[Handler[E]], Handler[E]]
 
@@ -216,7 +219,7 @@ def main() -> int:
     texts = {
         package / "__init__.py": exports((package / "__init__.py").read_text()),
         package / "author" / "_tables.py": tables(),
-        package / "author" / "_decorators.py": decorators(),
+        package / "author" / "decorators.py": decorators(),
     }
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     for path in stale:

@@ -26,11 +26,9 @@ from hookwright.author._tables import BASENAMES, EVENTS, OPTIONAL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, Literal, NoReturn
+    from typing import Any, NoReturn
 
-    from hookwright.author._decorators import Decorators, Handler, Returned
-
-    OnError = Literal["continue", "block"]
+    from hookwright.author.decorators import Decorators, Handler, OnError, Returned
 else:
     Decorators = object
 

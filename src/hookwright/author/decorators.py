@@ -6,12 +6,15 @@ Written by tools/generate.py from the catalogue of events; do not edit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hookwright.protocol import events as on
 
 E = TypeVar("E")
-Returned = Any  # an Answer, an output object as a dict, or None
+#: An Answer, an output object as a dict, or None.
+Returned = Any
+#: What happens to the event when a hook raises an exception.
+OnError = Literal["continue", "block"]
 Handler = Callable[[E], Returned]
 Decorator = Callable[[Handler[E]], Handler[E]]
 
