@@ -22,9 +22,9 @@ RULES = (
         name="exit-1-guard",
         severity=Severity.ERROR,
         summary="The script refuses with a status other than 2.",
-        why="Exit 1 is a non-blocking error: the call proceeds, and the guard guards nothing. Only exit 2, or "
-        "a decision as JSON, refuses.",
-        fix="Exit 2 with the reason on stderr, or a `deny` decision.",
+        why="Exit 1 is a non-blocking error: the call proceeds, and the guard guards nothing. Only exit 2 or "
+        "a JSON decision refuses.",
+        fix="Exit 2 with the reason on stderr, or print a `deny` decision.",
         bad=script(
             "guard.sh",
             bash(
@@ -51,9 +51,9 @@ RULES = (
         id="HK402",
         name="exit-with-string",
         severity=Severity.ERROR,
-        summary="The script refuses with a text as its exit status.",
-        why='`sys.exit("…")` prints the text and exits 1, not 2: it does not block.',
-        fix="The text on stderr, then `sys.exit(2)`.",
+        summary="The script refuses with a message as its exit status.",
+        why='`sys.exit("…")` prints the message and exits 1, not 2: it does not block.',
+        fix="Print the message on stderr, then call `sys.exit(2)`.",
         bad=script(
             "guard.py", python(_PY_READ + 'if "mkfs" in command.split():\n    sys.exit("BLOCKED: mkfs")\n'), "sys.exit("
         ),
@@ -70,10 +70,9 @@ RULES = (
         name="swallowed-exit",
         severity=Severity.ERROR,
         summary="The exit 2 ends only an inner shell, or is thrown away.",
-        why="`exit 2` inside of `( … )`, `$( … )` or a piped `while` ends that shell alone; `guard.sh || "
-        "true` and a trailing `exit 0` throw "
-        "the status away. The hook exits 0, and nothing is refused.",
-        fix="The exit outside of it: a here-string in place of the pipe, or `|| exit 2`.",
+        why="`exit 2` inside `( … )`, `$( … )` or a piped `while` ends only that inner shell; `guard.sh || "
+        "true` and a trailing `exit 0` throw the status away. The hook exits 0, and nothing is refused.",
+        fix="Move the exit outside: use a here-string instead of the pipe, or add `|| exit 2`.",
         bad=script(
             "guard.sh",
             bash(
@@ -96,9 +95,9 @@ RULES = (
         name="bare-except-allows",
         severity=Severity.WARNING,
         summary="An exception handler turns the refusal into exit 0.",
-        why="`sys.exit(2)` raises SystemExit, and a bare `except:` catches that too. `except Exception: "
-        "sys.exit(0)` is a remark: any bug in the guard then means *allow*.",
-        fix="`except Exception:`, or the exit outside of `try`.",
+        why="`sys.exit(2)` raises SystemExit, and a bare `except:` catches that as well. `except Exception: "
+        "sys.exit(0)` is only an info: any bug in the guard then means *allow*.",
+        fix="Write `except Exception:`, or move the exit out of the `try`.",
         bad=script(
             "guard.py",
             python(
@@ -120,10 +119,10 @@ RULES = (
         id="HK405",
         name="stdin-eaten",
         severity=Severity.ERROR,
-        summary="The program's own text is its stdin.",
-        why="`python3 - <<'PY'` reads the program from stdin, so `json.load(sys.stdin)` gets its end: the "
-        "event never arrives.",
-        fix="The program in a file of its own, or the event in a variable before.",
+        summary="The program reads its own source as stdin.",
+        why="`python3 - <<'PY'` reads the program from stdin, so `json.load(sys.stdin)` finds nothing left: "
+        "the event never arrives.",
+        fix="Move the program to its own file, or save the event in a variable first.",
         bad=script(
             "guard.sh",
             bash("python3 - <<'PY'\nimport json, sys\nevent = json.load(sys.stdin)\nprint(event)\nPY\n"),
@@ -136,8 +135,8 @@ RULES = (
         name="stdin-read-twice",
         severity=Severity.WARNING,
         summary="stdin is read twice.",
-        why="The first reader takes all of it; the second gets nothing, and its variable is empty.",
-        fix='One read, `IN=$(cat)`, and then `jq … <<<"$IN"`.',
+        why="The first reader takes everything; the second gets nothing, and its variable is empty.",
+        fix='Read once, `IN=$(cat)`, and then use `jq … <<<"$IN"`.',
         bad=script("log.sh", bash(_READ + "tool=$(jq -r '.tool_name')\necho \"$tool $command\" >> log\n"), "tool="),
         good=script(
             "log.sh",
@@ -151,10 +150,10 @@ RULES = (
         id="HK407",
         name="accidental-two",
         severity=Severity.WARNING,
-        summary="The last command's ordinary failure is 2.",
-        why="`make`, `eslint`, `ruff`, `mypy`, `pytest` and `diff` exit 2 for failures of their own, and 2 "
-        "means *block*; on Stop again and again.",
-        fix="Statuses mapped by hand: `make lint || exit 1`, or a message and `exit 2` where a block is meant.",
+        summary="The last command exits 2 on ordinary failure.",
+        why="`make`, `eslint`, `ruff`, `mypy`, `pytest` and `diff` exit 2 for their own failures, and 2 means "
+        "*block*; on Stop again and again.",
+        fix="Map the status: `make lint || exit 1`, or a message and `exit 2` if you mean to block.",
         bad=one("UserPromptSubmit", command("make lint"), '"command": '),
         good=one("UserPromptSubmit", command("make lint || exit 1")),
     ),
@@ -162,9 +161,9 @@ RULES = (
         id="HK408",
         name="set-e-pipe",
         severity=Severity.WARNING,
-        summary="`set -e` ends the hook when grep finds nothing.",
+        summary="`set -e` ends the hook when grep has no match.",
         why="`X=$(… | grep …)` has grep's status; no match is 1, and the hook ends before its check.",
-        fix="`|| true` inside of the parentheses.",
+        fix="Add `|| true` inside the parentheses.",
         bad=script(
             "guard.sh",
             bash(
@@ -186,8 +185,8 @@ RULES = (
         name="deny-without-reason",
         severity=Severity.WARNING,
         summary="A refusal without a reason.",
-        why="The model is told only that it was refused, and tries again in another way.",
-        fix="What is wrong and what to do instead, on stderr or as `permissionDecisionReason`.",
+        why="The model only learns that it was refused, and tries another way.",
+        fix="Print what is wrong and what to do instead, on stderr or as `permissionDecisionReason`.",
         bad=script("guard.sh", bash(_READ + 'case "$command" in\n  terraform*) exit 2 ;;\nesac\n'), "exit 2"),
         good=script(
             "guard.sh",
@@ -198,9 +197,9 @@ RULES = (
         id="HK410",
         name="reason-on-wrong-stream",
         severity=Severity.WARNING,
-        summary="The reason of an exit 2 is on stdout.",
+        summary="The reason for an exit 2 is on stdout.",
         why="With exit 2 the reason is read from stderr; stdout is not used.",
-        fix="The same text with `>&2`.",
+        fix="Print the message with `>&2`.",
         bad=script(
             "guard.sh",
             bash(_READ + "case \"$command\" in\n  terraform*) echo 'Ask in #infra first.'; exit 2 ;;\nesac\n"),
@@ -215,9 +214,9 @@ RULES = (
         id="HK411",
         name="stderr-on-exit-0",
         severity=Severity.INFO,
-        summary="Words on stderr at exit 0.",
-        why="They go to the debug log; neither the user nor the model sees them.",
-        fix="`systemMessage` for the user, `additionalContext` for the model.",
+        summary="A message on stderr with exit 0.",
+        why="It goes to the debug log; neither the user nor the model sees it.",
+        fix="Print `systemMessage` for the user, or `additionalContext` for the model.",
         bad=script("log.sh", bash("echo 'Large file, be careful.' >&2\nexit 0\n"), "echo"),
         good=script("log.sh", bash("jq -n '{systemMessage: \"Large file, be careful.\"}'\nexit 0\n")),
     ),
@@ -225,9 +224,9 @@ RULES = (
         id="HK412",
         name="fallthrough-allow",
         severity=Severity.ERROR,
-        summary="Whatever was not refused is approved.",
-        why="`allow` at the end switches off the permission prompt for everything that the tests above did not name.",
-        fix="Nothing: a hook that prints nothing has no opinion, and the normal rules decide.",
+        summary="Everything not refused is approved.",
+        why="`allow` at the end switches off the permission prompt for everything the tests above did not name.",
+        fix="Print nothing: the hook then has no opinion, and the normal rules decide.",
         bad=script(
             "guard.sh",
             bash(_READ + f"case \"$command\" in\n  terraform*) echo '{_DENY}'; exit 0 ;;\nesac\necho '{_ALLOW}'\n"),
@@ -240,9 +239,9 @@ RULES = (
         name="phantom-env",
         severity=Severity.ERROR,
         summary="The variable is not set for hooks.",
-        why="`$CLAUDE_TOOL_INPUT`, `$TOOL_INPUT`, `$CLAUDE_FILE_PATHS` and `$CLAUDE_TOOL_NAME` stand in old "
-        "tutorials. They are empty; the event comes as JSON on stdin.",
-        fix="`jq -r .tool_input.file_path`.",
+        why="`$CLAUDE_TOOL_INPUT`, `$TOOL_INPUT`, `$CLAUDE_FILE_PATHS` and `$CLAUDE_TOOL_NAME` appear in old "
+        "tutorials. They are empty; the event arrives as JSON on stdin.",
+        fix="Use `jq -r .tool_input.file_path`.",
         bad=one("PostToolUse", command('prettier --write "$CLAUDE_FILE_PATHS"'), '"command": ', matcher="Edit|Write"),
         good=one("PostToolUse", command('prettier --write "$(jq -r .tool_input.file_path)"'), matcher="Edit|Write"),
     ),
@@ -251,8 +250,8 @@ RULES = (
         name="wrong-field",
         severity=Severity.WARNING,
         summary="The event has no such field.",
-        why="A field that does not exist is empty, and every test of it fails without a word.",
-        fix="`file_path`, `prompt`, `tool_response`: the names of the event's schema.",
+        why="A field that does not exist is empty, and every test of it silently fails.",
+        fix="Use the names of the event's schema: `file_path`, `prompt`, `tool_response`.",
         bad=script(
             "log.sh", bash("jq -r '.tool_input.path' >> log\n"), "jq", event="PostToolUse", matcher="Edit|Write"
         ),
@@ -264,10 +263,10 @@ RULES = (
         id="HK415",
         name="naive-shell-match",
         severity=Severity.WARNING,
-        summary="A guard searches the command for a fixed text.",
-        why='`"rm -rf" in command` misses `rm -r -f`, `rm  -rf`, quoted words and scripts, and refuses `echo '
-        '"rm -rf"`.',
-        fix="The words of the command, by a parser.",
+        summary="A guard searches the command for fixed text.",
+        why='`"rm -rf" in command` misses `rm -r -f`, `rm  -rf`, quoted words and scripts, and also refuses '
+        '`echo "rm -rf"`.',
+        fix="Parse the command into words.",
         bad=script(
             "guard.py",
             python(_PY_READ + 'if "rm -rf" in command:\n    print("Use trash.", file=sys.stderr)\n    sys.exit(2)\n'),
@@ -286,9 +285,10 @@ RULES = (
         id="HK416",
         name="text-mode-encoding",
         severity=Severity.WARNING,
-        summary="On Windows the text is read or written in another encoding.",
-        why="The event is UTF-8; Python on Windows reads and writes in the code page of the machine (cp1252, cp932).",
-        fix='`sys.stdin.reconfigure(encoding="utf-8")`, or `sys.stdin.buffer`. Asked for with `--target windows`.',
+        summary="On Windows, text is read or written in another encoding.",
+        why="The event is UTF-8; Python on Windows reads and writes in the machine's code page (cp1252, cp932).",
+        fix='Call `sys.stdin.reconfigure(encoding="utf-8")`, or read `sys.stdin.buffer`. Only checked with '
+        "`--target windows`.",
         bad=replace(
             script("log.py", python("import json, sys\n\nevent = json.load(sys.stdin)\n"), "json.load"),
             target="windows",
@@ -303,8 +303,8 @@ RULES = (
         name="self-serve-bypass",
         severity=Severity.WARNING,
         summary="The agent can switch the guard off by itself.",
-        why="A variable or a mark in the command that turns the guard off is within the agent's reach.",
-        fix="A switch outside of the agent's reach, or none.",
+        why="A variable or a marker in the command that turns the guard off is within the agent's reach.",
+        fix="Remove the switch, or put it where the agent cannot reach it.",
         bad=script(
             "guard.sh",
             bash(

@@ -27,11 +27,11 @@ RULES = (
         id="HK601",
         name="cannot-block-here",
         severity=Severity.ERROR,
-        summary="A refusal on an event that cannot refuse.",
-        why="SessionStart, Notification, SubagentStart, SessionEnd and others go on whatever a hook says; "
-        "PostToolUse comes after the fact. "
-        "PermissionRequest ignores exit 2 in Claude Code; Hookwright denies (D11).",
-        fix="The same test on an event that can be blocked.",
+        summary="A decision on an event that has none to make.",
+        why="SessionStart, Notification, SubagentStart, SessionEnd and others proceed no matter what a hook "
+        "says; PostToolUse fires after the call. PermissionRequest ignores exit 2 in Claude Code; "
+        "Hookwright denies (D11).",
+        fix="Move the test to an event that can be blocked.",
         bad=script(
             "guard.sh", bash("echo 'Blocked: no session on main.' >&2\nexit 2\n"), "exit 2", event="SessionStart"
         ),
@@ -42,10 +42,9 @@ RULES = (
         name="plain-stdout-dropped",
         severity=Severity.WARNING,
         summary="Plain text on an event that does not read it.",
-        why="Only SessionStart, UserPromptSubmit, UserPromptExpansion and PostModelSwitch give plain stdout "
-        "to the model; elsewhere it goes to the debug log. "
-        "Text that is no advice is a remark only.",
-        fix="`additionalContext` inside of `hookSpecificOutput`.",
+        why="Only SessionStart, UserPromptSubmit, UserPromptExpansion and PostModelSwitch pass plain stdout "
+        "to the model; elsewhere it goes to the debug log. Text that gives no advice is only an info.",
+        fix="Print `additionalContext` inside `hookSpecificOutput`.",
         bad=script("note.sh", bash("echo 'Remember to run the tests.'\n"), "echo", event="PostToolUse", matcher="Edit"),
         good=script(
             "note.sh",
@@ -61,10 +60,10 @@ RULES = (
         id="HK603",
         name="handler-type-unsupported",
         severity=Severity.ERROR,
-        summary="The event does not run this type of handler.",
+        summary="The event does not run this handler type.",
         why="`prompt` and `agent` on events without a model, `http` on SessionStart and Setup: refused or "
         "skipped, each time.",
-        fix="A command handler.",
+        fix="Use a command handler.",
         bad=one("SessionStart", {"type": "prompt", "prompt": "Is all well?"}, '"type"'),
         good=one("Stop", {"type": "prompt", "prompt": "Are all tasks done?"}),
     ),
@@ -72,9 +71,9 @@ RULES = (
         id="HK604",
         name="post-without-failure",
         severity=Severity.INFO,
-        summary="Failures are looked for where only successes come.",
-        why="A failing tool raises PostToolUseFailure, not PostToolUse.",
-        fix="The same hook on PostToolUseFailure, which has `error`.",
+        summary="A search for failures on an event that only follows success.",
+        why="A failing tool fires PostToolUseFailure, not PostToolUse.",
+        fix="Declare the hook on PostToolUseFailure as well; its field is `error`.",
         bad=script(
             "watch.sh",
             bash("jq -r '.tool_response.error' >> failures.log\n"),
@@ -89,8 +88,8 @@ RULES = (
         name="async-decision",
         severity=Severity.ERROR,
         summary="A guard in the background.",
-        why="Nobody waits for an async hook: its exit 2 and its decisions are ignored.",
-        fix="The guard without `async`.",
+        why="The agent does not wait for an async hook: exit 2 and decisions are ignored.",
+        fix="Remove `async` from the guard.",
         bad=script("guard.sh", _GUARD, '"async"', handler={"async": True}),
         good=script("guard.sh", _GUARD),
     ),
@@ -98,10 +97,10 @@ RULES = (
         id="HK612",
         name="async-context",
         severity=Severity.WARNING,
-        summary="Context from the background.",
-        why="SessionStart does not wait: plain text of an async hook is lost, and `additionalContext` comes a "
-        "turn too late.",
-        fix="The context without `async`.",
+        summary="Context from a background hook.",
+        why="SessionStart does not wait: plain text of an async hook is lost, and `additionalContext` arrives "
+        "a turn too late.",
+        fix="Remove `async` from the hook that adds context.",
         bad=script(
             "context.sh",
             bash('echo "Branch: $(git branch --show-current)"\n'),
@@ -115,9 +114,9 @@ RULES = (
         id="HK613",
         name="async-noncommand",
         severity=Severity.ERROR,
-        summary="`async` on a handler that is no command.",
-        why="Only command handlers go to the background; this one is waited for.",
-        fix="A command handler, or no `async`.",
+        summary="`async` on a handler that is not a command.",
+        why="Only command handlers run in the background; the agent waits for this one.",
+        fix="Use a command handler, or remove `async`.",
         bad=one("Stop", {"type": "prompt", "prompt": "Done?", "async": True}, '"async"'),
         good=one("Stop", {"type": "prompt", "prompt": "Done?"}),
     ),
@@ -125,10 +124,10 @@ RULES = (
         id="HK621",
         name="stop-no-active-check",
         severity=Severity.WARNING,
-        summary="A Stop hook can block and never looks whether it did so before.",
-        why="While its condition stays, the agent goes on and on. Claude Code overrides the ninth block in a "
-        "row, but a tool call in between starts the count anew.",
-        fix="An exit at once when `stop_hook_active` is true.",
+        summary="A Stop hook can block and never checks whether it already did.",
+        why="As long as its condition holds, the agent keeps working. Claude Code overrides the ninth block "
+        "in a row, but a tool call in between restarts the count.",
+        fix="Exit at once when `stop_hook_active` is true.",
         bad=script("stop.sh", bash(_STOP_BODY), "exit 2", event="Stop"),
         good=script("stop.sh", bash('[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n' + _STOP_BODY), event="Stop"),
     ),
@@ -136,9 +135,10 @@ RULES = (
         id="HK622",
         name="stop-runs-suite",
         severity=Severity.WARNING,
-        summary="The test suite stands directly on Stop.",
-        why="A failing suite exits 1, which does not hold the agent; one that exits 2 would hold it again and again.",
-        fix="A script that maps the result and checks `stop_hook_active`.",
+        summary="Stop runs the test suite directly.",
+        why="A failing suite usually exits 1, which does not keep the agent working; one that exits 2 would "
+        "keep it working forever.",
+        fix="Write a script that exits 2 with what failed, and checks `stop_hook_active` first.",
         bad=one("Stop", command("npm test"), '"command": '),
         good=script("stop.sh", bash('[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n' + _STOP_BODY), event="Stop"),
     ),
@@ -147,9 +147,9 @@ RULES = (
         name="agent-in-hook",
         severity=Severity.ERROR,
         summary="The hook starts an agent.",
-        why="The child fires the same hooks, and each of them starts another one: without end and at your cost.",
-        fix="Hooks off for the child (`--settings '{\"disableAllHooks\": true}'`), or an exit at once when a "
-        "variable says that a hook runs already.",
+        why="The child fires the same hooks, and each of them starts another agent, endlessly and at your cost.",
+        fix="Disable hooks for the child (`--settings '{\"disableAllHooks\": true}'`), or exit at once when a "
+        "variable says a hook is already running.",
         bad=one("Stop", command("claude -p 'Summarise the session' > summary.md"), '"command": '),
         good=one(
             "Stop", command("claude -p 'Summarise the session' --settings '{\"disableAllHooks\": true}' > summary.md")
@@ -160,8 +160,8 @@ RULES = (
         name="stop-reads-transcript",
         severity=Severity.WARNING,
         summary="A Stop hook reads the transcript.",
-        why="It is written with a delay: at this moment its last message may be missing.",
-        fix="`last_assistant_message` of the event.",
+        why="The transcript is written with a delay: its last message may still be missing.",
+        fix="Read `last_assistant_message` from the event.",
         bad=script("stop.sh", bash('tail -1 "$(jq -r .transcript_path)" >> last.jsonl\n'), "tail", event="Stop"),
         good=script("stop.sh", bash("jq -r .last_assistant_message >> last.txt\n"), event="Stop"),
     ),
@@ -171,8 +171,8 @@ RULES = (
         severity=Severity.WARNING,
         summary="Two hooks rewrite the same calls.",
         why="`updatedInput` replaces the whole input. In Claude Code the hook that finishes last wins, which "
-        "is a race; in Hookwright the later one in the configuration (D1).",
-        fix="One hook that makes both changes.",
+        "is a race; in Hookwright the one declared last (D1).",
+        fix="Make both changes in one hook.",
         bad=Sample(
             {
                 SETTINGS: settings(
@@ -206,7 +206,7 @@ RULES = (
         severity=Severity.WARNING,
         summary="Two formatters write the same files.",
         why="Hooks run at the same time; one formatter's result can overwrite the other's.",
-        fix="One script that runs both, one after the other.",
+        fix="Run both from one script, one after the other.",
         bad=conf({"PostToolUse": [group(command(_FORMAT), command(_ORDER), matcher="Edit|Write")]}, _ORDER),
         good=conf({"PostToolUse": [group(command(_FORMAT), matcher="Edit|Write")]}),
     ),
