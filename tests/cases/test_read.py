@@ -88,11 +88,11 @@ def test_json_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("- {event: Stop, exept: {}}", 1, "`exept` is not known here. Did you mean `expect`?"),
+        ("- {event: Stop, exept: {}}", 1, "unknown key `exept`. Did you mean `expect`?"),
         ("- name: a\n  event: PreTool\n", 2, "`PreTool` is not an event. Did you mean `PreToolUse`?"),
         ("- name: a\n", 1, "`event` is missing"),
         ("- event: Stop\n  expect:\n    decision: blocked\n", 3, "`blocked` is not one of allow, deny"),
-        ("- event: Stop\n  expect:\n    reason: '('\n", 3, "`(` is not a regular expression"),
+        ("- event: Stop\n  expect:\n    reason: '('\n", 3, "`(` is not a valid regular expression"),
         ("- event: Stop\n  expect:\n    reason: {in: x}\n", 3, "write a pattern"),
         ("- event: Stop\n  expect: {errors: many}\n", 2, "`errors` must be a number"),
         ("- event: Stop\n  expect: deny\n", 2, "`expect` is an object"),

@@ -292,7 +292,7 @@ def test_cases_do_not_run_without_trust(bench: Bench, tmp_path: Path) -> None:
     assert [case.brings_code for case in cases] == [False, True, True, False]
     stored = bench.places(TrustPolicy.STORED).load()
     assert need_trust(cases[:1], stored) is None
-    assert "brings hooks of its own" in str(need_trust(cases, stored))
+    assert "brings its own hooks" in str(need_trust(cases, stored))
     assert need_trust(cases, bench.places().load()) is None
     settings(bench.project, DENY)
     assert "not trusted" in str(need_trust(cases[:1], bench.places(TrustPolicy.STORED).load()))

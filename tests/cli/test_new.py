@@ -54,7 +54,7 @@ def test_the_settings_keep_their_form_and_nothing_is_overwritten(shell: Shell) -
     assert json.loads(after)["hooks"]["PreToolUse"][0]["matcher"] == "Write|Edit|NotebookEdit"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     again = shell("new", "path-guard")
-    assert (again.returncode, "was there already" in again.stdout, "has the entry already" in again.stdout) == (
+    assert (again.returncode, "already exists" in again.stdout, "already has the entry" in again.stdout) == (
         0,
         True,
         True,

@@ -50,7 +50,7 @@ def transcript(shell: Shell) -> str:
 
 def test_a_transcript_becomes_cases_that_can_be_recorded(shell: Shell) -> None:
     done = shell("record", transcript(shell), "--out", ".claude/hooks/tests/old.yaml")
-    assert (done.returncode, "5 cases, 0 with what was decided" in done.stderr) == (0, True)
+    assert (done.returncode, "5 case(s), 0 with a decision" in done.stderr) == (0, True)
     cases = read_cases(str(shell.project / ".claude/hooks/tests/old.yaml"))
     assert [case.event for case in cases] == [
         "UserPromptSubmit",
@@ -77,7 +77,7 @@ def test_events_are_chosen(shell: Shell) -> None:
     for args, message in (
         (["--event", "PreTool"], "Did you mean `PreToolUse`?"),
         (["--tool", "Nope"], "none of the 6 events"),
-        (["--out", path], "exists already"),
+        (["--out", path], "already exists"),
         (["none.jsonl"], "cannot be read"),
     ):
         done = shell("record", *([path] if args[0].startswith("-") else []), *args)

@@ -74,7 +74,7 @@ def test_a_broken_file_is_2_and_names_the_line(shell: Shell) -> None:
     path = shell.project / "broken.yaml"
     path.write_text("- name: a\n  evnt: Stop\n")
     done = shell("test", "--trust", "broken.yaml")
-    assert (done.returncode, "broken.yaml:2: `evnt` is not known here" in done.stderr) == (2, True)
+    assert (done.returncode, "broken.yaml:2: unknown key `evnt`" in done.stderr) == (2, True)
 
 
 def test_tap_is_what_a_tap_reader_expects(shell: Shell) -> None:
@@ -130,4 +130,4 @@ def test_a_case_in_which_no_hook_ran_is_pointed_at(shell: Shell) -> None:
     path = shell.project / "cases.json"
     path.write_text(json.dumps([{"name": "silence", "event": "Stop", "expect": {"decision": "none"}}]))
     done = shell("test", "--trust", "cases.json")
-    assert (done.returncode, "no hook ran, 'silence' for one" in done.stdout) == (0, True)
+    assert (done.returncode, "no hook ran in 1 of them, for example 'silence'" in done.stdout) == (0, True)

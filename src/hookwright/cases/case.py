@@ -1,4 +1,4 @@
-"""The nouns: a case, what it expects, and what came of it."""
+"""The nouns: a case, its expectations, and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookwright.cases.inject import Fault
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 
-#: The words for what all hooks together decided.
+#: The names of the combined decision of all hooks.
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "stop", "none")
 
 
@@ -21,19 +21,19 @@ class Absent(msgspec.Struct, frozen=True):
 
 
 class Exactly(msgspec.Struct, frozen=True):
-    """The text must be this one."""
+    """The text must equal this one."""
 
     text: str
 
 
 class Matching(msgspec.Struct, frozen=True):
-    """Each pattern must be found somewhere in the text."""
+    """Each pattern must match somewhere in the text."""
 
     patterns: tuple[re.Pattern[str], ...]
 
 
 class Without(msgspec.Struct, frozen=True):
-    """The pattern must not be found."""
+    """The pattern must not match."""
 
     pattern: re.Pattern[str]
 
@@ -43,7 +43,7 @@ Expectation = Absent | Exactly | Matching | Without | UnsetType
 
 
 class Expect(msgspec.Struct, frozen=True, kw_only=True):
-    """What must come of a case; what is UNSET is not looked at."""
+    """The expected result of a case; UNSET fields are not compared."""
 
     decision: str | UnsetType = UNSET
     reason: Expectation = UNSET
@@ -54,11 +54,11 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True):
     updated_output: Json = UNSET
     #: The event's own answer fields: session_title, watch_paths, retry, …
     fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
-    #: How many hooks ran, or patterns for exactly those that ran.
+    #: The number of hooks that ran, or patterns for exactly those.
     ran: int | tuple[str, ...] | UnsetType = UNSET
-    #: Patterns for hooks that were skipped, each with its reason or an empty text.
+    #: Patterns for hooks that were skipped, each with its reason or an empty string.
     skipped: Mapping[str, str] = msgspec.field(default_factory=dict)
-    #: Hooks that gave no verdict; a case that says nothing expects none.
+    #: Hooks without a verdict; none by default.
     errors: int = 0
     codes: tuple[str, ...] = ()
     files: Mapping[str, Expectation] = msgspec.field(default_factory=dict)
@@ -69,7 +69,7 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True):
 class Problem(msgspec.Struct, frozen=True):
     """One expectation that does not hold."""
 
-    #: The key of `expect`, for files with the path behind a dot.
+    #: The key of `expect`; for files followed by a dot and the path.
     key: str
     text: str
 
@@ -78,22 +78,22 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One event with its surroundings, and what must come of it."""
+    """One event with its surroundings and its expected result."""
 
     name: str
     event: str
-    #: The event's own fields, placeholders not yet filled in.
+    #: The event's own fields, with placeholders.
     fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
-    #: A tool, or a value of the matcher, that the plain sample is made for.
+    #: The tool or matcher value of the default sample.
     variant: str | None = None
     settings: Mapping[str, Json] | None = None
     files: Mapping[str, str] = msgspec.field(default_factory=dict)
-    #: `$NAME` stands for a variable of the surroundings.
+    #: `$NAME` is replaced by an environment variable.
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
-    #: What the model answers to prompt and agent hooks, again and again; empty when a real one is asked.
+    #: The model's answer to every prompt and agent hook; empty to ask a real model.
     model: str = ""
-    #: None when the case says nothing, which is never a success.
+    #: None when the case expects nothing, which is never a success.
     expect: Expect | None = None
     path: str = ""
     index: int = 0
@@ -101,49 +101,49 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Name the case in reports and filters."""
+        """The case's name in reports and filters."""
         return f"{self.path}::{self.name}"
 
     @property
     def brings_code(self) -> bool:
-        """Tell whether the case itself supplies something that is run: hooks, scripts, or files where hooks live."""
+        """Whether the case itself supplies code: hooks, scripts, or files in the hooks' folders."""
         hooks = self.settings is not None and "hooks" in self.settings
         return hooks or any(path.split("/")[0] == ".claude" or text[:2] == "#!" for path, text in self.files.items())
 
     @property
     def needs_scratch(self) -> bool:
-        """Tell whether the case writes files, or looks at files that hooks write."""
+        """Whether the case writes files, or compares files written by hooks."""
         return bool(self.files or (self.expect is not None and self.expect.files))
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A case that was run: what came of it and what is wrong with that."""
+    """The result of one case and its problems."""
 
     case: Case
     outcome: Outcome
     seconds: float
     problems: tuple[Problem, ...] = ()
-    #: The files that the case looks at, as the hooks left them; None where there is none.
+    #: The compared files as the hooks left them; None for a missing file.
     files: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     #: What hooks wrote to their env files.
     env_file: str = ""
-    #: The directory that the case ran in, for placeholders.
+    #: The case's working directory, for placeholders.
     cwd: str = ""
 
     @property
     def passed(self) -> bool:
-        """Tell whether everything came as expected."""
+        """Whether everything was as expected."""
         return not self.problems
 
     @property
     def vacuous(self) -> bool:
-        """Tell whether the case passed although no hook ran and it did not say so."""
+        """Whether the case passed although no hook ran and it did not expect that."""
         expect = self.case.expect
         return self.passed and not self.outcome.runs and expect is not None and expect.ran is UNSET
 
 
 def decision_word(outcome: Outcome) -> str:
-    """Say in one word what the hooks decided."""
+    """Return the hooks' decision in one word."""
     word = type(outcome.decision).__name__.lower()
     if word != "noopinion":
         return word

@@ -1,4 +1,4 @@
-"""Hold an outcome against what was expected; every difference is one line."""
+"""Compare an outcome with the expected result; every difference is one line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hookwright.protocol.wire import encode
 
 
 def compare(expect: Expect, outcome: Outcome, cwd: str, files: Mapping[str, str | None]) -> Iterator[Problem]:
-    """Tell each expectation that does not hold, worst first."""
+    """Yield each unmet expectation, worst first."""
     yield from _decision(expect, outcome)
     yield from _texts(expect, outcome, cwd)
     yield from _values(expect, outcome, cwd)
@@ -51,7 +51,7 @@ def _texts(expect: Expect, outcome: Outcome, cwd: str) -> Iterator[Problem]:
 
 
 def check(name: str, wish: Expectation, text: str | None) -> Iterator[Problem]:
-    """Hold one text against what is expected of it."""
+    """Compare one text with its expectation."""
     match wish:
         case UnsetType():
             return
@@ -73,7 +73,7 @@ def check(name: str, wish: Expectation, text: str | None) -> Iterator[Problem]:
 
 
 def placed(wish: Expectation, cwd: str) -> Expectation:
-    """Fill in the placeholder for the project in an expected text."""
+    """Replace the project placeholder in an expected text."""
     match wish:
         case Exactly(text=text):
             return Exactly(text.replace(PROJECT, cwd))
@@ -106,7 +106,7 @@ def _values(expect: Expect, outcome: Outcome, cwd: str) -> Iterator[Problem]:
 
 
 def _output(wanted: Any, got: Any) -> Iterator[Problem]:
-    """A text is a pattern for the rewritten output; anything else must be equal to it."""
+    """Compare a rewritten output: a string is a pattern, any other value must be equal."""
     if isinstance(wanted, str):
         text = got if isinstance(got, str) else None if got is None else _json(got)
         yield from check("updated_output", Matching((re.compile(wanted, re.MULTILINE),)), text)
@@ -141,16 +141,16 @@ def _exactly_these(patterns: Sequence[str], labels: Sequence[str]) -> Iterator[P
     if missing:
         yield Problem("ran", f"expected {', '.join(missing)}, got {_listed(labels)}")
     if surplus:
-        yield Problem("ran", f"not expected {_listed(surplus)}")
+        yield Problem("ran", f"unexpected: {_listed(surplus)}")
 
 
 def names(pattern: str, label: str) -> bool:
-    """Tell whether a pattern means a handler: it stands in the command, or fits it as a glob."""
+    """Return whether a pattern names a handler: it occurs in the command, or matches it as a glob."""
     return pattern in label or fnmatchcase(label, pattern)
 
 
 def read_files(expect: Expect | None, cwd: str) -> dict[str, str | None]:
-    """Read the files that a case looks at; raise InvalidCase for one outside the scratch copy."""
+    """Read the files a case compares; raise InvalidCase for one outside the scratch copy."""
     found: dict[str, str | None] = {}
     for name in expect.files if expect is not None else ():
         try:

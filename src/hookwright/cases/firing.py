@@ -1,4 +1,4 @@
-"""From a case to the event that is fired: placeholders filled in, paths absolute, every field there."""
+"""From a case to the event to fire: placeholders replaced, paths absolute, every field set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import new_session_id, sample_fields
 from hookwright.protocol.wire import decode_event
 
-#: Stands for the directory that the case runs in.
+#: Placeholder for the case's working directory.
 PROJECT = "{project}"
 
 
@@ -30,7 +30,7 @@ def make_event(case: Case, cwd: str, folder: str) -> Event:
 
 
 def fill(value: Json, cwd: str) -> Any:
-    """Fill in the placeholder for the project in every text of a value."""
+    """Replace the project placeholder in every string of a value."""
     if isinstance(value, str):
         return value.replace(PROJECT, cwd)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Fire single events from a Python test: the same runner as for cases, one call an event."""
+"""Fire single events from a Python test: the same runner as for cases, one call per event."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hookwright.text import did_you_mean
 
 
 class HookBench:
-    """The hooks of one project, ready to be fired at; what a test writes goes to scratch copies.
+    """The hooks of one project, for firing events at them; tests write to scratch copies only.
 
-    The project's hooks are trusted: whoever runs the project's tests runs its code anyway.
+    The project's hooks are trusted: running the project's tests runs its code anyway.
     """
 
     def __init__(self, project: str = ".", *, places: Places | None = None) -> None:
@@ -57,7 +57,7 @@ class HookBench:
         given: CaseSetup | None = None,
         **fields: Any,
     ) -> Outcome:
-        """Do the same inside of a running event loop; all calls of one bench come from the same loop."""
+        """Do the same inside a running event loop; use one loop for all calls."""
         if self._runner is None:
             self._runner = await Runner(self._places).__aenter__()
         own = {**fields, **({"tool_input": dict(input)} if input is not None else {})}
@@ -65,7 +65,7 @@ class HookBench:
         return result.outcome
 
     def close(self) -> None:
-        """End what still runs and take the scratch folders away."""
+        """Stop what still runs and remove the scratch folders."""
         if self._loop is not None:
             if self._runner is not None:
                 self._loop.run(self.aclose())
@@ -73,14 +73,14 @@ class HookBench:
             self._loop = None
 
     async def aclose(self) -> None:
-        """Do the same inside of a running event loop."""
+        """Do the same inside a running event loop."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.__aexit__(None, None, None)
 
 
 class CaseSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The surroundings of one event, in the words of the case files."""
+    """The surroundings of one event, with the keys of the case files."""
 
     settings: Mapping[str, Json] | None = None
     files: Mapping[str, str] = msgspec.field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Failure injection: what a handler replies is replaced, everything after the reply is the real thing."""
+"""Failure injection: a handler's reply is replaced; everything after the reply is real."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.text import did_you_mean
 
-#: What can be injected, with what it stands for.
+#: The faults that can be injected, with their meaning.
 FAULTS = {
-    "timeout": "the hook runs into its time limit",
-    "crash": "the hook is ended by a signal, the server is down, the callback raises",
+    "timeout": "the hook times out",
+    "crash": "the hook is killed by a signal, the server is down, or the callback raises",
     "garbage": "the hook prints half a JSON object",
-    "missing": "the hook's program is not there",
+    "missing": "the hook's program is missing",
     "huge": "the hook prints a megabyte of text",
-    "slow": "the hook starts this much later (slow=2s, slow=300ms)",
+    "slow": "the hook starts late (slow=2s, slow=300ms)",
 }
 _FAILURES = {
     Kind.HTTP: Failure.CONNECTION,
@@ -35,7 +35,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One failure and the handlers that it strikes; an empty pattern means all of them."""
+    """One fault and the handlers it affects; an empty pattern means all of them."""
 
     name: str
     pattern: str = ""
@@ -43,11 +43,11 @@ class Fault(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Write the fault as it would be typed."""
+        """The fault as the user types it."""
         return f"{self.name}={self.seconds:g}s" if self.name == "slow" else self.name
 
     def strikes(self, handler: Handler) -> bool:
-        """Tell whether a handler is meant: its label has the pattern in it, or fits it as a glob."""
+        """Return whether a handler is affected: its label contains the pattern, or matches it as a glob."""
         return self.pattern in handler.label or fnmatchcase(handler.label, self.pattern)
 
 
@@ -62,20 +62,20 @@ def read_fault(text: str) -> Fault:
         return Fault(name, pattern)
     found = _DURATION.fullmatch(length)
     if found is None:
-        raise InvalidEvent(f"`{text}`: write how much later the hook starts, for example slow=2s or slow=300ms")
+        raise InvalidEvent(f"`{text}`: write a delay, for example slow=2s or slow=300ms")
     return Fault(name, pattern, float(found[1]) * _UNITS[found[2]])
 
 
 class Injector:
-    """Stands before the executors of an engine and remembers which runs it struck."""
+    """Wraps the executors of an engine and records the runs it changed."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        #: Run id → the fault, as it would be typed.
+        #: Run id → the fault, as the user types it.
         self.struck: dict[str, str] = {}
 
     def wrap(self, executors: Mapping[Kind, Executor]) -> dict[Kind, Executor]:
-        """Give every executor a look at the faults first."""
+        """Return executors that check for faults first."""
         return {kind: self._before(executor) for kind, executor in executors.items()}
 
     def _before(self, executor: Executor) -> Executor:
@@ -109,7 +109,7 @@ async def _reply(fault: Fault, job: Job, executor: Executor) -> Reply:
 
 
 async def _slow(seconds: float, job: Job, executor: Executor) -> Reply:
-    """Spend the delay out of the handler's own time."""
+    """Delay the handler; the delay is part of its timeout."""
     if job.timeout is not None and seconds >= job.timeout:
         await asyncio.sleep(job.timeout)
         return TimedOut(job.timeout)

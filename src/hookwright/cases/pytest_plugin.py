@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Tell pytest about our setting."""
-    parser.addini("hookwright_project", "directory whose hooks `hookwright_hooks` fires at (default: the root folder)")
+    """Register the plugin's setting."""
+    parser.addini("hookwright_project", "directory whose hooks `hookwright_hooks` runs (default: the root folder)")
 
 
 @pytest.fixture
 def hookwright_hooks(request: pytest.FixtureRequest) -> Iterator[HookBench]:
     """Fire events at the hooks of the project, with its real merged configuration."""
-    from hookwright.cases.fixture import HookBench  # every pytest run imports this module, few of them fire hooks
+    from hookwright.cases.fixture import HookBench  # every pytest run imports this module, few fire hooks
 
     config = request.config
     bench = HookBench(str(config.rootpath / str(config.getini("hookwright_project") or ".")))

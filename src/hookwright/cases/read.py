@@ -1,6 +1,6 @@
 """Read files of cases: YAML or JSON, a list of cases or an object with `defaults` and `cases`.
 
-A mistake in a file is told with its line, and no case of that file runs: a case that is not understood proves nothing.
+A mistake is reported with its line, and no case of that file runs: a misunderstood case proves nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EXPECT_KEYS = (
 
 
 def find_files(places: Iterable[str]) -> list[str]:
-    """List the case files of files and folders, in a stable order; raise InvalidCase for a place that is not there."""
+    """List the case files in files and folders, in a stable order; raise InvalidCase for a missing path."""
     found: list[str] = []
     for place in places:
         if os.path.isdir(place):
@@ -50,7 +50,7 @@ def find_files(places: Iterable[str]) -> list[str]:
 
 
 def read_cases(path: str, cwd: str = "") -> list[Case]:
-    """Read one file; raise InvalidCase with file and line for the first thing that is wrong."""
+    """Read one file; raise InvalidCase with file and line for the first mistake."""
     shown = shown_path(path, cwd or os.getcwd())
     tree = _tree(path, shown)
     reader = _CaseReader(shown, tree)
@@ -74,18 +74,18 @@ def _tree(path: str, shown: str) -> Tree:
 
 
 class _CaseReader:
-    """One look at one file."""
+    """Reads the cases of one file."""
 
     def __init__(self, shown: str, tree: Tree) -> None:
         self.shown = shown
         self.tree = tree
 
     def wrong(self, at: Path, message: str) -> InvalidCase:
-        """Make the error for one place."""
+        """Return the error for one place."""
         return InvalidCase(f"{self.shown}:{self.tree.line(at)}: {message}")
 
     def cases(self) -> Iterator[Case]:
-        """Read every case, each over the defaults of the file."""
+        """Yield every case, merged with the defaults of the file."""
         top = self.tree.value
         defaults: Mapping[str, Json] = {}
         at: Path = ()
@@ -118,10 +118,10 @@ class _CaseReader:
             raise self.wrong(at, "`event` is missing; write for example `event: PreToolUse`, here or under `defaults`")
         if event not in CATALOGUE:
             raise self.wrong((*at, "event"), f"`{event}` is not an event{did_you_mean(event, CATALOGUE)}")
-        tool, sample = (self.typed(own, key, str, "a text", at) for key in ("tool", "sample"))
+        tool, sample = (self.typed(own, key, str, "a string", at) for key in ("tool", "sample"))
         fields, variant = self.fields(own, event, tool or sample, at)
         case = Case(
-            name=self.typed(own, "name", str, "a text", at) or f"case {index + 1}",
+            name=self.typed(own, "name", str, "a string", at) or f"case {index + 1}",
             event=event,
             fields=fields,
             variant=variant,
@@ -141,12 +141,12 @@ class _CaseReader:
     def fields(
         self, own: Mapping[str, Json], event: str, variant: str | None, at: Path
     ) -> tuple[dict[str, Json], str | None]:
-        """Put the event's fields together; a tool without a sample needs its own input."""
+        """Return the event's fields; a tool without a sample needs its own input."""
         fields: dict[str, Json] = dict(self.typed(own, "fields", dict, "an object", at) or {})
         given = self.typed(own, "input", dict, "an object", at)
         if given is not None:
             fields["tool_input"] = given
-        prompt = self.typed(own, "prompt", str, "a text", at)
+        prompt = self.typed(own, "prompt", str, "a string", at)
         if prompt is not None:
             fields["prompt"] = prompt
         try:
@@ -159,7 +159,7 @@ class _CaseReader:
         return fields, variant
 
     def expect(self, written: Any, at: Path) -> Expect:
-        """Read what is expected."""
+        """Read the expectations."""
         if not isinstance(written, dict):
             raise self.wrong(at, "`expect` is an object, for example {decision: deny}")
         self.keys(written, _EXPECT_KEYS, at)
@@ -183,21 +183,21 @@ class _CaseReader:
         if "codes" in written:
             found["codes"] = tuple(self.listed(written, "codes", at))
         found["fields"] = self.typed(written, "fields", dict, "an object", at) or {}
-        files = self.typed(written, "files", dict, "an object of paths and texts", at) or {}
+        files = self.typed(written, "files", dict, "an object of paths and expectations", at) or {}
         found["files"] = {name: self.wish(text, (*at, "files", name)) for name, text in files.items()}
         return Expect(**found)
 
     # ── small shapes ────────────────────────────────────────────────────────
 
     def decision(self, value: Json, at: Path) -> str:
-        """Read the word for a decision; null means none."""
+        """Read a decision; null means none."""
         word = "none" if value is None else str(value)
         if word not in DECISIONS:
             raise self.wrong(at, f"`{word}` is not one of {', '.join(DECISIONS)}{did_you_mean(word, DECISIONS)}")
         return word
 
     def wish(self, value: Json, at: Path) -> Expectation:
-        """Read what is expected of a text: a pattern, several, null, {not: pattern} or {is: text}."""
+        """Read the expectation for a text: a pattern, several, null, {not: pattern} or {is: text}."""
         if value is None or value is False:
             return Absent()
         if value is True:
@@ -218,36 +218,36 @@ class _CaseReader:
         try:
             return re.compile(str(text), re.MULTILINE)
         except re.error as error:
-            raise self.wrong(at, f"`{text}` is not a regular expression: {error}") from None
+            raise self.wrong(at, f"`{text}` is not a valid regular expression: {error}") from None
 
     def typed(self, own: Mapping[str, Json], key: str, shape: Json, words: str, at: Path) -> Any:
-        """Read an optional key of one shape."""
+        """Read an optional key of one type."""
         value = own.get(key)
         if value is None or (isinstance(value, shape) and not isinstance(value, bool)):
             return value
         raise self.wrong((*at, key), f"`{key}` must be {words}")
 
     def texts(self, own: Mapping[str, Json], key: str, at: Path) -> dict[str, str]:
-        """Read an object of texts."""
-        found = self.typed(own, key, dict, "an object of names and texts", at) or {}
+        """Read an object of strings."""
+        found = self.typed(own, key, dict, "an object of names and strings", at) or {}
         return {str(name): "" if text is None else str(text) for name, text in found.items()}
 
     def listed(self, own: Mapping[str, Json], key: str, at: Path) -> list[str]:
-        """Read one text or a list of texts."""
+        """Read one string or a list of strings."""
         value = own.get(key, [])
         texts = value if isinstance(value, list) else [value]
         if not all(isinstance(text, str) for text in texts):
-            raise self.wrong((*at, key), f"`{key}` must be a text or a list of texts")
+            raise self.wrong((*at, key), f"`{key}` must be a string or a list of strings")
         return texts
 
     def keys(self, own: Any, known: tuple[str, ...], at: Path) -> None:
-        """Refuse a key that nobody reads."""
+        """Refuse an unknown key."""
         for key in own:
             if key not in known:
-                raise self.wrong((*at, key), f"`{key}` is not known here{did_you_mean(str(key), known)}")
+                raise self.wrong((*at, key), f"unknown key `{key}`{did_you_mean(str(key), known)}")
 
     def checked(self, make: Callable[[str], Any], text: str, at: Path) -> Any:
-        """Read a text by its own rules and say where it stands when it breaks them."""
+        """Read a string with its own parser; report where it is when that fails."""
         try:
             return make(text)
         except HookwrightError as error:
@@ -255,7 +255,7 @@ class _CaseReader:
 
 
 def _said(value: Json) -> str:
-    """Write the model's answer as it would come: an object as JSON."""
+    """Return the model's answer as text; an object becomes JSON."""
     if value is None:
         return ""
     if isinstance(value, str):

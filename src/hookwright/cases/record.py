@@ -1,4 +1,4 @@
-"""Make cases of what really happened: from a transcript, or from the events that a session recorded."""
+"""Make cases from a transcript, or from the events a session recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hookwright.protocol.samples import sample_fields
 #: A case as it is written to a file.
 Written = dict[str, Json]
 
-#: What belongs to one session and would be a lie in another.
+#: Fields that belong to one session and would be wrong in another.
 _PASSING = frozenset(
     {"session_id", "transcript_path", "cwd", "hook_event_name", "prompt_id", "tool_use_id", "agent_transcript_path"}
 )
@@ -28,14 +28,14 @@ _NAME = 70
 
 
 class EventChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events become cases; an empty choice means all."""
+    """The events that become cases; an empty set means all."""
 
     events: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     limit: int | None = None
 
     def takes(self, payload: Mapping[str, Json]) -> bool:
-        """Tell whether an event is wanted."""
+        """Return whether an event is wanted."""
         tool = payload.get("tool_name")
         return (not self.events or payload["hook_event_name"] in self.events) and (
             not self.tools or (isinstance(tool, str) and tool in self.tools)
@@ -51,7 +51,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
-    """Read the lines of a recorder; what is no event is left out."""
+    """Read the lines of a recorder; skip anything that is not an event."""
     for line in lines:
         payload = line.get("payload")
         if isinstance(payload, dict) and payload.get("hook_event_name") in CATALOGUE:
@@ -59,7 +59,7 @@ def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
 
 
 def from_transcript(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
-    """Turn the prompts, tool calls and results of a transcript into the events that they had."""
+    """Turn the prompts, tool calls and results of a transcript into their events."""
     calls: dict[str, dict[str, Json]] = {}
     for line in lines:
         message = line.get("message")
@@ -81,7 +81,7 @@ def from_transcript(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
 
 
 def _typed(content: str, line: Mapping[str, Json]) -> bool:
-    """Tell a prompt from what the program itself puts into the user's turn, which stands in tags."""
+    """Return whether the user typed a text; what the program itself adds to the user's turn is in tags."""
     return not line.get("isSidechain") and not content.startswith("<")
 
 
@@ -99,7 +99,7 @@ def _text(content: Json) -> str:
 
 
 def make_cases(seen: Iterable[Seen], wanted: EventChoice) -> list[Written]:
-    """Write events as cases: each different one once, without credentials, with the project as a placeholder."""
+    """Return events as cases: without duplicates and credentials, with a placeholder for the project."""
     cases: list[Written] = []
     known: set[bytes] = set()
     for item in seen:
@@ -146,11 +146,11 @@ def _clean(value: Json, cwd: str) -> Any:
 
 
 def _named(cases: Sequence[Written]) -> list[Written]:
-    """Give every case a name of its own that says what it is about."""
+    """Give every case a unique, descriptive name."""
     counts: dict[str, int] = {}
     for case in cases:
-        told = case.get("input", {})
-        first = next((str(value) for value in told.values() if isinstance(value, str)), case.get("prompt", ""))
+        given = case.get("input", {})
+        first = next((str(value) for value in given.values() if isinstance(value, str)), case.get("prompt", ""))
         flat = " ".join(str(first).split())
         name = " ".join(filter(None, (case["event"], case.get("tool", ""), flat)))
         name = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
@@ -160,12 +160,12 @@ def _named(cases: Sequence[Written]) -> list[Written]:
 
 
 def as_json(cases: Sequence[Written]) -> str:
-    """Write a JSON file of cases."""
+    """Return cases as a JSON file."""
     return json.dumps(list(cases), indent=2, ensure_ascii=False) + "\n"
 
 
 def as_yaml(cases: Sequence[Written]) -> str:
-    """Write a YAML file of cases."""
+    """Return cases as a YAML file."""
     try:
         from ruamel.yaml import YAML
     except ImportError:

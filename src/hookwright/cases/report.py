@@ -1,4 +1,4 @@
-"""Tell results in the formats that other tools read: TAP 14 and JUnit XML."""
+"""Results in formats for other tools: TAP 14 and JUnit XML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hookwright.cases.case import CaseResult, decision_word
 
 
 def tap(results: Sequence[CaseResult]) -> Iterator[str]:
-    """Write TAP 14, with the differences as a YAML block."""
+    """Yield TAP 14, with the differences as a YAML block."""
     yield "TAP version 14"
     yield f"1..{len(results)}"
     for number, result in enumerate(results, 1):
@@ -33,7 +33,7 @@ def _quoted(text: str) -> str:
 
 
 def junit(results: Sequence[CaseResult], seconds: float) -> Iterator[str]:
-    """Write JUnit XML, one suite for each file."""
+    """Yield JUnit XML, one suite per file."""
     failed = sum(not result.passed for result in results)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="hookwright" tests="{len(results)}" failures="{failed}" time="{seconds:.3f}">'
@@ -68,6 +68,6 @@ def _attribute(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write text for XML 1.0, which has no control characters, not even escaped."""
+    """Escape text for XML 1.0, which allows no control characters, not even escaped."""
     plain = "".join(letter if letter in "\t\n" or letter >= " " else "�" for letter in text)
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

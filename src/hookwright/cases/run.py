@@ -36,7 +36,7 @@ from hookwright.protocol.wire import encode
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
 
-NOTHING_EXPECTED = Problem("expect", "nothing is expected; write it, or record what happens with --update")
+NOTHING_EXPECTED = Problem("expect", "nothing expected; write an expectation, or record the result with --update")
 
 
 class Runner:
@@ -57,7 +57,7 @@ class Runner:
         self._temporary = os.path.realpath(self._closing.enter_context(folder))
         try:
             await self._session(None)
-        except BaseException:  # a cancellation, too
+        except BaseException:  # a cancellation as well
             await self._closing.aclose()
             raise
         return self
@@ -67,13 +67,13 @@ class Runner:
 
     @property
     def loaded(self) -> Loaded:
-        """Give the configuration without any overlay."""
+        """The configuration without any overlay."""
         return self._sessions[b""].loaded
 
     async def run_all(
-        self, cases: Sequence[Case], jobs: int, tell: Callable[[CaseResult], None] | None = None
+        self, cases: Sequence[Case], jobs: int, report: Callable[[CaseResult], None] | None = None
     ) -> list[CaseResult]:
-        """Run cases, at most so many at once; the results stand in the order of the cases."""
+        """Run cases, at most `jobs` at once; return the results in the order of the cases."""
         slots = asyncio.Semaphore(jobs)
         for case in cases:
             await self._session(case.settings)
@@ -81,8 +81,8 @@ class Runner:
         async def one(case: Case) -> CaseResult:
             async with slots:
                 result = await self.run(case)
-            if tell is not None:
-                tell(result)
+            if report is not None:
+                report(result)
             return result
 
         try:
@@ -96,7 +96,7 @@ class Runner:
     async def run(self, case: Case) -> CaseResult:
         """Run one case to its end, background hooks included."""
         loaded = (await self._session(case.settings)).loaded
-        # Made only by those who write into it; a folder for each case would cost as much as its process.
+        # Only created when needed; a folder per case would cost as much as its process.
         folder = os.path.join(self._temporary, str(next(self._numbers)))
         try:
             base, cwd = await self._place(case, loaded, folder)
@@ -117,7 +117,7 @@ class Runner:
     # ── surroundings ────────────────────────────────────────────────────────
 
     async def _session(self, overlay: Any) -> HookSession:
-        """Open the session of one overlay; the plain configuration is loaded once for all cases without any."""
+        """Open the session of one overlay; cases without an overlay share one session."""
         key = b"" if overlay is None else encode(overlay)
         if key not in self._sessions:
             places = self._places
@@ -128,7 +128,7 @@ class Runner:
         return self._sessions[key]
 
     async def _place(self, case: Case, loaded: Loaded, folder: str) -> tuple[str, str]:
-        """Give the project directory and the working directory, in a scratch copy where the case needs one."""
+        """Return the project directory and the working directory, in a scratch copy where the case needs one."""
         start = loaded.locations.start_dir
         if not (case.needs_scratch or self._always_scratch):
             return loaded.project_dir, start
@@ -169,13 +169,13 @@ class Runner:
 
 
 def held_back(loaded: Loaded) -> list[str]:
-    """List the hooks that are not trusted: a run without them would prove nothing."""
+    """List the untrusted hooks: a run without them would prove nothing."""
     held = [entry.handler for entry in loaded.hooks if loaded.gate.check(entry.handler) is not None]
     return [f"{handler.label} ({handler.source})" for handler in held]
 
 
 def need_trust(cases: Sequence[Case], loaded: Loaded) -> str | None:
-    """Say why these cases may not run: hooks of the project, or code that the cases bring, are not trusted."""
+    """Return why these cases may not run: untrusted hooks of the project, or code supplied by the cases."""
     if loaded.gate.policy is TrustPolicy.EVERYTHING:
         return None
     held = held_back(loaded)
@@ -187,7 +187,7 @@ def need_trust(cases: Sequence[Case], loaded: Loaded) -> str | None:
     bringing = [case for case in cases if case.brings_code]
     if bringing:
         first = bringing[0]
-        return f"{first.path}:{first.line}: `{first.name}` brings hooks of its own. Read it, then add --trust."
+        return f"{first.path}:{first.line}: `{first.name}` brings its own hooks. Review it, then add --trust."
     return None
 
 
@@ -204,7 +204,7 @@ def _problems(result: CaseResult) -> Iterator[Problem]:
 
 
 def _env_files(folder: str) -> str:
-    """Read what hooks left in their env files."""
+    """Read the env files written by hooks."""
     texts = []
     for place, _, names in os.walk(os.path.join(folder, "session-env")):
         for name in sorted(names):
@@ -214,7 +214,7 @@ def _env_files(folder: str) -> str:
 
 
 def _with_script(answer: str) -> dict[Kind, Executor]:
-    """Let a script answer for the model, so that the case is the same every time."""
+    """Replace the model with a script, so that the case gives the same result every time."""
     from hookwright.executors.agent import AgentExecutor
     from hookwright.executors.prompt import PromptExecutor
     from hookwright.models.script import Route, Script, ScriptedText, ScriptedTurn

@@ -1,4 +1,4 @@
-"""Record what really happens into a file of cases, comments and order kept."""
+"""Record actual results in a file of cases; comments and order are kept."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hookwright.storage import replace_file
 
 
 def actual(result: CaseResult) -> dict[str, Json]:
-    """Say what happened in the words of `expect`: where it differs, or what matters when the case says nothing."""
+    """Return the result with the keys of `expect`: what differs, or what matters when the case expects nothing."""
     known = _recorded(result)
     if result.case.expect is None:
-        wanted = ("decision", *(key for key in _TELLING if known[key] not in (None, {}, 0)))
+        wanted = ("decision", *(key for key in _RECORDED if known[key] not in (None, {}, 0)))
         return {key: known[key] for key in wanted}
     failed = {problem.key.split(".")[0] for problem in result.problems}
     return {key: known[key] for key in known if key in failed}
 
 
-#: What is recorded for a case without expectations, where there is anything to tell.
-_TELLING = ("reason", "context", "system_message", "updated_input", "updated_output", "fields", "errors", "env_file")
+#: Recorded for a case without expectations, where there is a value.
+_RECORDED = ("reason", "context", "system_message", "updated_input", "updated_output", "fields", "errors", "env_file")
 
 
 def _recorded(result: CaseResult) -> dict[str, Json]:
@@ -52,7 +52,7 @@ def _recorded(result: CaseResult) -> dict[str, Json]:
 
 
 def _reason(outcome: Outcome) -> str | None:
-    """Give the reason without the commands before it, which a pattern need not repeat."""
+    """Return the reason without the commands before it, which a pattern need not repeat."""
     text = outcome.reason or (outcome.stop.reason if outcome.stop is not None else None)
     for run in outcome.runs if text is not None else ():
         text = str(text).replace(f"[{run.handler.label}]: ", "")
@@ -60,7 +60,7 @@ def _reason(outcome: Outcome) -> str | None:
 
 
 def _pattern(text: str | None, cwd: str) -> str | None:
-    """Make a pattern that finds exactly this text; only what has a meaning in patterns is escaped."""
+    """Return a pattern that matches exactly this text; only special characters are escaped."""
     if text is None:
         return None
     escaped = re.sub(r"[\\^$.|?*+()\[\]{}]", lambda found: "\\" + found[0], text.strip())
@@ -76,7 +76,7 @@ def _portable(value: Json, cwd: str) -> Any:
 
 
 def update_file(path: str, results: Sequence[CaseResult]) -> int:
-    """Write what happened into the cases of one file that failed; returns how many were changed."""
+    """Write the results into the failed cases of one file; return how many were changed."""
     found = {result.case.index: actual(result) for result in results if not result.passed}
     changes = {index: happened for index, happened in found.items() if happened}
     if not changes:

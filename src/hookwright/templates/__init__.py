@@ -1,4 +1,4 @@
-"""Templates of hooks: a script in bash and in Python, its settings entry, and cases that prove it."""
+"""Hook templates: a script in bash and in Python, its settings entry, and its cases."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "hooks")
 
 
 class TemplateLanguage(enum.Enum):
-    """What a hook is written in."""
+    """The language of a hook."""
 
     BASH = "bash"
     PYTHON = "python"
 
     @property
     def ending(self) -> str:
-        """Give the ending of a script's name."""
+        """The extension of a script's name."""
         return ".sh" if self is TemplateLanguage.BASH else ".py"
 
 
@@ -33,18 +33,18 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    #: Event → groups; `{script}` in a command stands for the script.
+    #: Event → groups; `{script}` in a command is replaced by the script's path.
     settings: Mapping[str, Sequence[Mapping[str, Json]]]
     scripts: Mapping[TemplateLanguage, str]
     cases: str
-    #: Further files of the project that come with it, by their paths.
+    #: Additional files for the project, by path.
     files: Mapping[str, str]
-    #: It guards something, so the agent must not edit it.
+    #: Whether it is a guard, which the agent must not edit.
     guard: bool
 
     @property
     def events(self) -> tuple[str, ...]:
-        """List the events that it is for."""
+        """The events it handles."""
         return tuple(self.settings)
 
 
@@ -57,7 +57,8 @@ def load_template(name: str) -> Template:
     """Read a template; raise ConfigError for one that does not exist."""
     known = template_names()
     if name not in known:
-        raise ConfigError(f"there is no template `{name}`{did_you_mean(name, known)} List them: hookwright new --list")
+        meant = did_you_mean(name, known) or "."
+        raise ConfigError(f"there is no template `{name}`{meant} `hookwright new --list` lists them.")
     about = json.loads(_text(name, "template.json"))
     scripts = {
         language: _text(name, name + language.ending)

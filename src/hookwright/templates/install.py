@@ -1,4 +1,4 @@
-"""Put a template into a project or a home: script, cases, settings entry, in this order and without overwriting."""
+"""Install a template in a project or a home: script, cases, settings entry, in this order, without overwriting."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from hookwright.storage import locked, replace_file
 from hookwright.templates import Template, TemplateLanguage
 from hookwright.templates.settingsfile import Group, with_hooks
 
-#: Rules that keep an agent from editing the guards of its own project.
+#: Rules that keep an agent from editing its own project's guards.
 PROTECTION = ("Edit(/.claude/hooks/**)", "Edit(/.claude/settings*.json)")
 
 
 class InstallTarget(msgspec.Struct, frozen=True):
-    """Where the parts of a hook go for one scope."""
+    """The places for a hook's parts in one scope."""
 
     #: The folder with `.claude`, or the user's configuration folder itself.
     base: str
     settings: str
     hooks: str
-    #: How a command names the folder of the hooks, quoted for a shell.
+    #: The hooks folder as written in a command, quoted for a shell.
     named: str
 
 
 class Installed(msgspec.Struct, frozen=True):
-    """One thing that was done, or was there already."""
+    """One file that was written, or already existed."""
 
     path: str
     what: str
 
 
 def target(scope: Scope, where: Locations) -> InstallTarget:
-    """Tell where a hook of this scope goes."""
+    """Return the places for a hook of this scope."""
     if scope is Scope.USER:
         hooks = os.path.join(where.config_dir, "hooks")
         usual = os.path.join(where.home, ".claude")
@@ -97,15 +97,15 @@ def _read(path: str) -> str | None:
 
 
 def _check(files: Mapping[str, str]) -> None:
-    """Refuse to overwrite: a file that is there must be what would be written."""
+    """Refuse to overwrite: an existing file must equal the new one."""
     for path, text in files.items():
         if os.path.lexists(path) and _read(path) != text:
-            raise ConfigError(f"{path} exists already and is not overwritten. Move it away, or take another template.")
+            raise ConfigError(f"{path} already exists and is not overwritten. Move it, or choose another template.")
 
 
 def _write(path: str, text: str) -> Installed:
     if os.path.exists(path):
-        return Installed(path, "was there already")
+        return Installed(path, "already exists")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mode = 0o755 if text.startswith("#!") else 0o644
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -115,14 +115,14 @@ def _write(path: str, text: str) -> Installed:
 
 
 def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) -> Installed:
-    """Change the settings file in one step, under a lock that other writers of it take too."""
+    """Change the settings file in one step, under the lock that its other writers also take."""
     real = os.path.realpath(path)
     os.makedirs(os.path.dirname(real), exist_ok=True)
     with locked(os.path.dirname(real)):
         before = _read(real)
         after = with_hooks(before or "", groups, deny)
         if before == after:
-            return Installed(path, "has the entry already")
+            return Installed(path, "already has the entry")
         replace_file(real, after.encode())
     rules = "; rules keep the agent from editing hooks and settings" if deny else ""
     return Installed(path, ("created" if before is None else f"entry added for {', '.join(groups)}") + rules)

@@ -1,4 +1,4 @@
-"""Add hooks to a settings file by insertion alone: what is in the file already stays as it is, byte for byte."""
+"""Add hooks to a settings file by insertion only: its present contents stay as they are, byte for byte."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 def with_hooks(text: str, additions: Mapping[str, Sequence[Group]], deny: Sequence[str] = ()) -> str:
-    """Insert groups of hooks and rules that deny; what is there already is left out.
+    """Insert groups of hooks and deny rules; skip those already present.
 
     Law: the new text is the old one with insertions; read as JSON it is the old value with the groups at the end of
-    their events and the rules at the end of `permissions.deny`. Raises ConfigError for what is no settings object.
+    their events and the rules at the end of `permissions.deny`. Raises ConfigError for anything but a
+    settings object.
     """
     text = text if text.strip() else "{}\n"
     for event, groups in additions.items():
@@ -33,7 +34,7 @@ def with_hooks(text: str, additions: Mapping[str, Sequence[Group]], deny: Sequen
 
 
 def _with_item(text: str, path: tuple[str, str], item: Json) -> str:
-    """Put an item at the end of the list at a path; what is missing on the way is made."""
+    """Append an item to the list at a path; create what is missing on the way."""
     tree = parse_json(text)
     if isinstance(tree, Broken):
         fault = tree.faults[0]
@@ -67,7 +68,7 @@ def _already(known: Sequence[Json], group: Group) -> bool:
 
 
 def _inserted(text: str, tree: Tree, path: Path, new: Any) -> str:
-    """Put the members of `new` behind the last member of the container at a path."""
+    """Insert the members of `new` after the last member of the container at a path."""
     bom = len(text) - len(text.removeprefix("\ufeff"))
     start = _offset(tree, path) + bom
     end = _DECODER.raw_decode(text, start)[1] - 1
@@ -90,7 +91,7 @@ def _offset(tree: Tree, path: Path) -> int:
 
 
 def _members(new: Any, own: str, unit: str) -> str:
-    """Write members on lines of their own, one step further in than the line of their container."""
+    """Write members on separate lines, indented one step more than their container."""
     text = json.dumps(new, indent=unit or 2, ensure_ascii=False)
     lines = text.split("\n")[1:-1]
     return "\n".join(own + line for line in lines)

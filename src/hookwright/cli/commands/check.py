@@ -1,4 +1,4 @@
-"""Look for mistakes in settings, plugins, skills, agents and the scripts that they run."""
+"""Check settings, plugins, skills, agents and hook scripts for mistakes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hookwright.protocol.diagnostics import Severity
 from hookwright.text import harmless, say
 
 CLEAN, FOUND, USAGE = 0, 1, 2
-#: Fixing one thing may uncover another.
+#: One fix may uncover another.
 _PASSES = 5
 
 
@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check, mend if asked to, and print what is left."""
+    """Check, fix on request, and print the remaining findings."""
     around = Surroundings.here(dict(os.environ), None, os.getcwd())
     selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
     wanted = CheckScope(paths=tuple(args.paths), user=args.user, everything=args.all)
@@ -88,18 +88,18 @@ def run(args: argparse.Namespace) -> int:
     subject = _gather(wanted, options, around)
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
-        subject, found = _mend(args, wanted, options, selection, (subject, found), around)
+        subject, found = _fix(args, wanted, options, selection, (subject, found), around)
     _print(found, subject, args.format)
     serious = any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found)
     return FOUND if serious else CLEAN
 
 
 def _ids(given: Sequence[str]) -> tuple[str, ...]:
-    """Read `HK401,HK5`; raise ConfigError for what begins no rule's id."""
+    """Read `HK401,HK5`; raise ConfigError for anything that is not a rule or a prefix of one."""
     found = tuple(word.strip().upper() for item in given for word in item.split(",") if word.strip())
     for word in found:
         if not any(rule.startswith(word) for rule in RULES):
-            raise ConfigError(f"{word} is no rule and no beginning of one. `hookwright rules` lists them.")
+            raise ConfigError(f"`{word}` is not a rule or a rule prefix. `hookwright rules` lists all rules.")
     return found
 
 
@@ -109,10 +109,10 @@ def _gather(wanted: CheckScope, options: CheckOptions, around: Surroundings) -> 
 
 
 def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> list[Finding]:
-    """Fire samples, if asked to; what is run is told on stderr first."""
+    """Fire sample events on request; every run is announced on stderr."""
     if not args.run:
         return []
-    import asyncio  # like the engine, needed for a run alone
+    import asyncio  # like the engine, only needed for a run
 
     from hookwright.lint.running import run_hooks
 
@@ -120,7 +120,7 @@ def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> li
     return asyncio.run(run_hooks(subject, trusted, lambda line: say([harmless(line)], sys.stderr)))
 
 
-def _mend(
+def _fix(
     args: argparse.Namespace,
     wanted: CheckScope,
     options: CheckOptions,
@@ -128,7 +128,7 @@ def _mend(
     now: tuple[Subject, list[Finding]],
     around: Surroundings,
 ) -> tuple[Subject, list[Finding]]:
-    """Apply fixes until nothing is left to fix; with --diff only show the first round."""
+    """Apply fixes until none is left; with --diff only show the first round."""
     subject, found = now
     for _ in range(_PASSES):
         made = changes(found)

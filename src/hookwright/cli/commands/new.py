@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """List, show or write."""
     if args.list or args.template is None:
         if not args.list:
-            raise ConfigError("name a template; `hookwright new --list` tells the choice")
+            raise ConfigError("name a template; `hookwright new --list` lists them")
         return _list(args.json)
     template = load_template(args.template)
     language = TemplateLanguage(args.lang)
@@ -86,4 +86,4 @@ def _lines(done: Sequence[Installed], args: argparse.Namespace) -> Iterator[str]
     cases = next(item.path for item in done if item.path.endswith(".yaml"))
     yield f"next: hookwright test{project} --trust {shown_path(cases, cwd)}"
     if args.scope != "user":
-        yield f"then: hookwright trust{project}   (hooks of a project run only after you trusted them)"
+        yield f"then: hookwright trust{project}   (a project's hooks only run after you trust them)"

@@ -1,4 +1,4 @@
-"""Make cases of what happened in a session: from its transcript, or from a session that is run now."""
+"""Record test cases from a session: from its transcript, or from a command that runs now."""
 
 from __future__ import annotations
 
@@ -30,12 +30,8 @@ from hookwright.text import did_you_mean
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("transcript", nargs="*", metavar="TRANSCRIPT", help="transcripts (.jsonl) of earlier sessions")
-    parser.add_argument(
-        "--event", action="append", default=[], metavar="NAME", help="record only this event; can be repeated"
-    )
-    parser.add_argument(
-        "--tool", action="append", default=[], metavar="NAME", help="record only this tool; can be repeated"
-    )
+    parser.add_argument("--event", action="append", default=[], metavar="NAME", help="record only this event")
+    parser.add_argument("--tool", action="append", default=[], metavar="NAME", help="record only this tool")
     parser.add_argument("--limit", type=int, metavar="N", help="record at most N cases")
     parser.add_argument(
         "--out", metavar="FILE", help="write the cases to a new .yaml or .json file (default: YAML to stdout)"
@@ -50,12 +46,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Collect events, write cases."""
+    """Collect events and write cases."""
     for name in args.event:
         if name not in CATALOGUE:
             raise InvalidCase(f"--event {name}: is not an event{did_you_mean(name, CATALOGUE)}")
     if args.out is not None and os.path.lexists(args.out):
-        raise InvalidCase(f"--out {args.out}: exists already; give the name of a new file")
+        raise InvalidCase(f"--out {args.out}: already exists; name a new file")
     files, command = split(args.transcript)
     status = 0
     if command:
@@ -69,13 +65,13 @@ def run(args: argparse.Namespace) -> int:
     wanted = EventChoice(events=frozenset(args.event), tools=frozenset(args.tool), limit=args.limit)
     cases = make_cases(seen, wanted)
     if not cases:
-        raise InvalidCase(f"none of the {len(seen)} events that were seen is wanted; nothing is written")
+        raise InvalidCase(f"no case written: none of the {len(seen)} events matches --event and --tool")
     _write(cases, args)
     return status
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Tell transcripts from a command: whatever is not a file that ends with .jsonl begins the command."""
+    """Separate transcripts from a command: a first word that does not end with .jsonl starts a command."""
     if words and not words[0].endswith(".jsonl"):
         return [], list(words)
     return list(words), []
@@ -89,10 +85,10 @@ def _of_transcript(path: str) -> list[Seen]:
 
 
 def _live(command: Sequence[str]) -> tuple[int, list[Seen]]:
-    """Run a command whose session records itself; Ctrl+C is the command's own affair."""
+    """Run a command whose session records itself; the command handles Ctrl+C itself."""
     with tempfile.TemporaryDirectory(prefix="hookwright-record-") as folder:
         path = os.path.join(folder, "events.jsonl")
-        # A handler, not SIG_IGN: the command must not inherit that its interrupts are ignored.
+        # A handler, not SIG_IGN, which the command would inherit.
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             done = subprocess.run(command, env={**os.environ, RECORD_VARIABLE: path}, check=False)
@@ -101,7 +97,7 @@ def _live(command: Sequence[str]) -> tuple[int, list[Seen]]:
         finally:
             signal.signal(signal.SIGINT, before)
         if not os.path.exists(path):
-            raise InvalidCase(f"`{command[0]}` fired no event through Hookwright, so there is nothing to record")
+            raise InvalidCase(f"`{command[0]}` fired no event through Hookwright; there is nothing to record")
         return done.returncode, list(from_recording(read_lines(path)))
 
 
@@ -114,6 +110,6 @@ def _write(cases: Sequence[Written], args: argparse.Namespace) -> None:
     os.makedirs(os.path.dirname(os.path.abspath(args.out)), exist_ok=True)
     with open(args.out, "x", encoding="utf-8") as file:
         file.write(text)
-    told = sum("expect" in case for case in cases)
-    print(f"{args.out}: {len(cases)} cases, {told} with what was decided", file=sys.stderr)
-    print(f"next: hookwright test {args.out}{'' if told == len(cases) else ' --update'}", file=sys.stderr)
+    decided = sum("expect" in case for case in cases)
+    print(f"{args.out}: {len(cases)} case(s), {decided} with a decision", file=sys.stderr)
+    print(f"next: hookwright test {args.out}{'' if decided == len(cases) else ' --update'}", file=sys.stderr)

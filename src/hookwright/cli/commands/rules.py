@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table, or the rules that were asked for."""
+    """Print the table, or the requested rules."""
     chosen = [rule for word in args.ids for rule in _found(word)]
     if args.json:
         rules = chosen or list(RULES.values())
@@ -39,7 +39,7 @@ def _found(word: str) -> list[LintRule]:
     named = [rule for rule in RULES.values() if word.lower() in (rule.id.lower(), rule.name.lower())]
     found = named or [rule for rule in RULES.values() if rule.id.startswith(word.upper())]
     if not found:
-        raise ConfigError(f"{word} is no rule. `hookwright rules` lists them.")
+        raise ConfigError(f"`{word}` is not a rule or a rule prefix. `hookwright rules` lists all rules.")
     return found
 
 
@@ -50,7 +50,7 @@ def _table(style: Style) -> Iterator[str]:
             mark = "†" if rule.runs else " "
             yield f"  {rule.id}{mark} {rule.severity.value:8} {rule.name:26} {rule.summary}"
         yield ""
-    yield style.dim("† is found, or found better, with `hookwright check --run`.")
+    yield style.dim("† found, or found more reliably, with `hookwright check --run`.")
 
 
 def _explained(rule: LintRule, style: Style) -> Iterator[str]:
@@ -59,9 +59,9 @@ def _explained(rule: LintRule, style: Style) -> Iterator[str]:
     yield ""
     yield f"  {rule.why}"
     yield ""
-    yield f"  {style.bold('Write')}  {rule.fix}"
+    yield f"  {style.bold('Fix')}  {rule.fix}"
     if rule.needs_target:
-        yield f"  {style.dim('Found only with --target.')}"
+        yield f"  {style.dim('Only found with --target.')}"
     yield from _sample("Bad", rule.bad, style.bad(" ←"), style)
     yield from _sample("Good", rule.good, "", style)
     yield ""

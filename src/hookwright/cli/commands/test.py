@@ -1,4 +1,4 @@
-"""Run the cases that stand beside the hooks."""
+"""Run the hooks' test cases."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def _jobs() -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, run, tell."""
+    """Read, run and report the cases."""
     if args.jobs < 1:
-        raise InvalidCase(f"-j {args.jobs}: at least one case must run at a time")
+        raise InvalidCase(f"-j {args.jobs}: write 1 or more")
     return asyncio.run(_test(args))
 
 
@@ -96,7 +96,7 @@ async def _test(args: argparse.Namespace) -> int:
 
 
 def chosen_cases(args: argparse.Namespace, loaded: Loaded) -> list[Case]:
-    """Read the files that are meant and keep the cases that are wanted; raise InvalidCase when there is none."""
+    """Read the requested files and keep the selected cases; raise InvalidCase when none is left."""
     paths = args.paths or [place for place in _default_places(loaded, args) if os.path.isdir(place)]
     files = find_files(paths)
     cases = [case for path in files for case in read_cases(path)]
@@ -106,7 +106,7 @@ def chosen_cases(args: argparse.Namespace, loaded: Loaded) -> list[Case]:
         where = ", ".join(paths) or os.path.join(loaded.project_dir, FOLDER)
         wanted = f" named like {' or '.join(args.only)}" if args.only and files else ""
         raise InvalidCase(
-            f"no cases{wanted} in {where}; `hookwright new` writes hooks with cases, `hookwright record` cases"
+            f"no cases{wanted} in {where}. Write some with `hookwright new` (a hook with cases) or `hookwright record`."
         )
     return cases
 
@@ -116,7 +116,7 @@ def _default_places(loaded: Loaded, args: argparse.Namespace) -> list[str]:
     return [os.path.join(loaded.project_dir, FOLDER), *plugins]
 
 
-# ── telling ─────────────────────────────────────────────────────────────────
+# ── reports ─────────────────────────────────────────────────────────────────
 
 
 def _report(results: Sequence[CaseResult], seconds: float, args: argparse.Namespace) -> None:
@@ -141,7 +141,7 @@ def _lines(results: Sequence[CaseResult], seconds: float, args: argparse.Namespa
 
 
 def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose: bool) -> Iterator[str]:
-    """Tell every file, and in it what failed."""
+    """Print every file with its failed cases."""
     for path, group in groupby(results, key=lambda result: result.case.path):
         members = list(group)
         failed = [result for result in members if not result.passed]
@@ -151,9 +151,9 @@ def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose:
             yield from _case_lines(result, style)
         empty = [result for result in members if result.vacuous]
         if empty:
-            yield style.warn(f"    in {len(empty)} of them no hook ran, {empty[0].case.name!r} for one") + style.dim(
-                "; write `ran: 0` if that is meant"
-            )
+            yield style.warn(
+                f"    no hook ran in {len(empty)} of them, for example {empty[0].case.name!r}"
+            ) + style.dim("; write `ran: 0` if that is intended")
     yield summary(results, seconds)
 
 
@@ -173,7 +173,7 @@ def _case_lines(result: CaseResult, style: Style) -> Iterator[str]:
 
 
 def summary(results: Sequence[CaseResult], seconds: float) -> str:
-    """Count on one line."""
+    """Return the counts on one line."""
     failed = sum(not result.passed for result in results)
     counts = f"{len(results) - failed} passed" + (f", {failed} failed" if failed else "")
     return f"{counts} in {seconds:.2f} s"
@@ -207,6 +207,6 @@ def _updated(results: Sequence[CaseResult]) -> Iterator[str]:
         count = update_file(os.path.abspath(path), list(group))
         changed += count
         if count:
-            yield f"{path}: recorded {count} case(s); read the difference before you commit it"
+            yield f"{path}: recorded {count} case(s); review the diff before you commit it"
     if not changed:
         yield "nothing to record"
