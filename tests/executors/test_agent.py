@@ -125,7 +125,7 @@ def test_an_invalid_answer_does_not_end_it(api: Api, bad: dict[str, Any]) -> Non
         assert judged(verify(server)) == (True, None)
     (result,) = results(server, 1)
     assert result["is_error"] is True
-    assert "no valid answer" in result["content"]
+    assert "not a valid answer" in result["content"]
 
 
 @pytest.mark.req("R-140")

@@ -70,8 +70,8 @@ def test_headers_take_allowed_variables_and_nothing_else() -> None:
         {},
         200,
         (
-            "header X-C: $OTHER is not in the handler's `allowedEnvVars`; it became empty",
-            "header X-D: $UNSET is not set; it became empty",
+            "header X-C: $OTHER is not in the handler's `allowedEnvVars`; an empty string was used",
+            "header X-D: $UNSET is not set; an empty string was used",
         ),
     )
 
@@ -83,7 +83,7 @@ def test_both_lists_must_name_a_variable() -> None:
         reply = await narrow(job(server.url, **fields))
         assert server.requests[0].headers["x-a"] == "/other-value"
         assert isinstance(reply, Answered)
-        assert reply.notes == ("header X-A: $MY_TOKEN is not in `httpHookAllowedEnvVars`; it became empty",)
+        assert reply.notes == ("header X-A: $MY_TOKEN is not in `httpHookAllowedEnvVars`; an empty string was used",)
         nothing = executor(env=[])
         await nothing(job(server.url, **fields))
         assert server.requests[1].headers["x-a"] == "/"

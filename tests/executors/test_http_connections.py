@@ -122,7 +122,7 @@ def test_an_answer_over_the_limit_is_not_read_further(respond: Answer) -> None:
     reply, _ = ask(respond)
     assert isinstance(reply, Failed)
     assert reply.why is Failure.ANSWER
-    assert reply.message.endswith("it was not read further")
+    assert reply.message.endswith("the rest was not read")
 
 
 def test_unpacking_stops_at_the_limit() -> None:

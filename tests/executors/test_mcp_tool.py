@@ -53,7 +53,7 @@ def test_text_is_read_like_stdout_at_exit_0() -> None:
     assert replies == [
         Exited(0, b"echo:ran ls $(x) ${tool_name} with Bash"),
         Exited(0, json.dumps({"decision": "block", "reason": "REASON-from-mcp"}).encode()),
-        Exited(0, b"echo:", notes=("input: ${tool_input.nothing} is not in this event; it became empty",)),
+        Exited(0, b"echo:", notes=("input: ${tool_input.nothing} is not in this event; an empty string was used",)),
     ]
     verdict = interpret(replies[1], job(fired, "fake", "json").handler, fired)
     assert verdict.decision == Block("REASON-from-mcp")

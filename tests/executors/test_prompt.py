@@ -245,10 +245,10 @@ def test_answers(api: Api, text: str, expected: Judged) -> None:
         ("[true]", "has the wrong shape: expected an object"),
         ('{"ok": "maybe"}', "has the wrong shape: `ok` must be true or false, not 'maybe'"),
         ('{"fine": true}', "has the wrong shape: `ok` is missing"),
-        ('{"ok": true, "reason": 5}', "has the wrong shape: `reason` must be text, not 5"),
+        ('{"ok": true, "reason": 5}', "has the wrong shape: `reason` must be a string, not 5"),
         ('{"ok": true, "impossible": "no"}', "`impossible` must be true or false, not 'no'"),
         ('{"decision": "allow"}', "`decision` must be approve or block, not 'allow'"),
-        ('{"decision": "block", "reason": 1}', "`reason` must be text, not 1"),
+        ('{"decision": "block", "reason": 1}', "`reason` must be a string, not 1"),
         ('{"decision": "approve", "continue": "yes"}', "`continue` must be true or false, not 'yes'"),
     ],
 )
@@ -416,8 +416,8 @@ def test_a_host_may_answer_without_a_model() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("yes", "returns Judged or None, not str"),
-        (True, "returns Judged or None, not bool"),
+        ("yes", "must return Judged or None, not str"),
+        (True, "must return Judged or None, not bool"),
         (ValueError("x"), "raised"),
     ],
 )

@@ -171,7 +171,7 @@ def test_the_models_of_the_conformance_kit_are_scripts() -> None:
     ("script", "message"),
     [
         ("hello", "s: the script: expected an object with turns, routes, repeat, pace, model, got 'hello'"),
-        ({"turn": []}, "s: turn is not known here. Did you mean `turns`?"),
+        ({"turn": []}, "s: turn is not a valid key. Did you mean `turns`?"),
         ({"turns": {}}, "s: turns: expected a list of turns, got {}"),
         ([[{"text": "a"}], []], "s: turns[1]: expected a list of blocks, got []"),
         ([{"text": "a"}], "s: turns[0]: expected a list of blocks, got {'text': 'a'}"),
@@ -180,7 +180,7 @@ def test_the_models_of_the_conformance_kit_are_scripts() -> None:
             "s: turns[0][0]: expected a block with one of text, tool, when, delay, error, usage_in, got {'txt': 'a'}",
         ),
         ([[{"text": 1}]], "s: turns[0][0].text: expected text, got 1"),
-        ([[{"tool": "A", "inputs": {}}]], "s: turns[0][0].inputs is not known here. Did you mean `input`?"),
+        ([[{"tool": "A", "inputs": {}}]], "s: turns[0][0].inputs is not a valid key. Did you mean `input`?"),
         ([[{"tool": "A", "input": []}]], "s: turns[0][0].input: expected an object, got []"),
         ([[{"delay": -1}]], "s: turns[0][0].delay: expected a number that is not negative, got -1"),
         ([[{"error": 200}]], "s: turns[0][0].error: expected an HTTP status from 400 to 599, got 200"),
@@ -217,5 +217,5 @@ def test_a_broken_file_is_told_with_its_name(tmp_path: Path, name: str, text: st
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"none\.yaml: the script of the model cannot be read"):
+    with pytest.raises(ConfigError, match=r"none\.yaml: the model script cannot be read"):
         load_script(tmp_path / "none.yaml")

@@ -94,7 +94,7 @@ def test_a_relative_search_path_depends_on_the_directory(folder: Path) -> None:
         ("./crlf.py", "neither python"),
         ("./relative.py", "neither python"),
         ("./hook.py", "neither python"),
-        ("./shim/python hook.py", "not found by an absolute PATH"),
+        ("./shim/python hook.py", "not found in an absolute PATH folder"),
     ],
 )
 def test_anything_else_is_unusual(text: str, reason: str, folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_anything_else_is_unusual(text: str, reason: str, folder: Path) -> None:
     [
         ({"PATH": "{here}/shim:/usr/bin"}, "is a script, not an interpreter"),
         ({"PATH": ".:/usr/bin"}, "absolute PATH"),
-        ({"CLAUDE_CODE_SHELL_PREFIX": "nice"}, "not started by /bin/sh alone"),
+        ({"CLAUDE_CODE_SHELL_PREFIX": "nice"}, "not started by plain /bin/sh"),
         ({"BASH_FUNC_python%%": "() { :; }"}, "shell functions"),
         ({"PYTHONPATH": "a\nb"}, "line break"),
     ],

@@ -1,6 +1,6 @@
-"""One POST over a kept-alive connection: pooled, bounded, pinned to the address that was checked.
+"""One POST over a kept-alive connection: pooled, bounded, pinned to the checked address.
 
-The protocol itself is h11's. Proxies are not asked, redirects are not followed, and nothing here knows of hooks.
+h11 implements the protocol. Proxies are not used, redirects are not followed, and nothing here depends on hooks.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from hookwright.executors._httpwire import MAX_BODY, AddressRefused, BadAnswer, 
 MAX_HEAD = 64 * 1024
 MAX_IDLE = 16
 IDLE_SECONDS = 60.0
-#: A dead address must not eat the time of the next one.
+#: A dead address must not use up the time of the next one.
 CONNECT_SECONDS = 3.0
 _INTERIM_LIMIT = 8
 
-#: Looks at a host and the addresses it resolved to, and may refuse them.
+#: Checks a host and the addresses it resolved to, and may refuse them.
 Guard = Callable[[str, Sequence[str]], RefusedAddress | None]
 Headers = Sequence[tuple[bytes, bytes]]
 
 
 class _Stale(Exception):
-    """A kept connection ended before a byte of the answer came."""
+    """A kept connection ended before the first byte of the answer."""
 
 
 class HttpClient:
@@ -44,13 +44,13 @@ class HttpClient:
         self._closed = False
 
     async def post(self, target: HttpTarget, headers: Headers, body: bytes, guard: Guard) -> HttpResponse:
-        """Send one request and read its answer; raises OSError, AddressRefused or BadAnswer."""
+        """Send one request and read its answer; raise OSError, AddressRefused or BadAnswer."""
         kept = self._take(target, guard)
         if kept is not None:
             try:
                 return await self._exchange(kept, target, headers, body)
             except _Stale:
-                pass  # the server ended the idle connection just now; a guard must not fail because of that
+                pass  # the server just ended the idle connection; a guard must not fail because of that
         connection = await self._connect(target, guard)
         try:
             return await self._exchange(connection, target, headers, body)
@@ -58,7 +58,7 @@ class HttpClient:
             raise ConnectionResetError("the server closed the connection without an answer") from None
 
     async def aclose(self) -> None:
-        """Close every kept connection; one that is in use is closed when its exchange ends."""
+        """Close every kept connection; one in use is closed when its exchange ends."""
         self._closed = True
         kept = [connection for group in self._idle.values() for connection in group]
         self._idle.clear()
@@ -70,10 +70,10 @@ class HttpClient:
     # ── connections ─────────────────────────────────────────────────────────
 
     def _take(self, target: HttpTarget, guard: Guard) -> _Connection | None:
-        """Find a kept connection that is still good; the guard sees its address, whoever opened it."""
+        """Find a kept connection that is still good; the guard checks its address again."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            # Transports of a loop that is gone cannot be closed any more; letting go of them closes their sockets.
+            # Transports of a closed loop can no longer be closed; dropping them closes their sockets.
             self._idle, self._loop = {}, loop
         group = self._idle.get((target.scheme, target.host, target.port), [])
         while group:
@@ -121,7 +121,7 @@ class HttpClient:
     ) -> HttpResponse:
         try:
             response = await connection.exchange(target, headers, body)
-        except BaseException:  # a cancellation, too, breaks it off in the middle
+        except BaseException:  # a cancellation also interrupts it
             connection.abort()
             raise
         self._keep(connection, target)
@@ -156,18 +156,18 @@ class _Connection:
 
     @classmethod
     async def open(cls, address: str, target: HttpTarget, context: ssl.SSLContext | None) -> _Connection:
-        """Connect to the address itself, so that no second look-up can lead elsewhere."""
+        """Connect to the address itself, so a second look-up cannot lead elsewhere."""
         loop = asyncio.get_running_loop()
         name = target.hostname if context is not None else None
         _, wire = await loop.create_connection(Wire, address, target.port, ssl=context, server_hostname=name)
         return cls(wire, address)
 
     def abort(self) -> None:
-        """Close the socket now, whatever is under way."""
+        """Close the socket now, also during an exchange."""
         self.wire.transport.abort()
 
     def renew(self) -> bool:
-        """Make ready for the next request, or tell that this was the last one."""
+        """Prepare for the next request; return False if this was the last one."""
         talk, transport = self._talk, self.wire.transport
         if talk.our_state is not h11.DONE or talk.their_state is not h11.DONE or talk.trailing_data[0]:
             return False
@@ -178,7 +178,7 @@ class _Connection:
         return True
 
     async def exchange(self, target: HttpTarget, headers: Headers, body: bytes) -> HttpResponse:
-        """Send a POST and read the answer; the body of anything but a 2xx is not waited for."""
+        """Send a POST and read the answer; the body is read for a 2xx only."""
         talk = self._talk
         request = h11.Request(method="POST", target=target.path, headers=list(headers))
         parts = (talk.send(request), talk.send(h11.Data(data=body)), talk.send(h11.EndOfMessage()))
@@ -213,7 +213,7 @@ class _Connection:
             else:
                 interim += 1
                 if interim > _INTERIM_LIMIT:
-                    raise BadAnswer("the server sends interim answers without end")
+                    raise BadAnswer("the server keeps sending interim answers")
 
     async def _body(self, head: h11.Response) -> bytes:
         body = Body(_header(head, b"content-encoding"))
@@ -230,7 +230,7 @@ class _Connection:
                 return body.whole()
 
     def _skip_buffered(self) -> None:
-        """Take what is already here, so that the connection can be kept if that was all."""
+        """Read what has already arrived, so the connection can be kept if that was all."""
         with contextlib.suppress(h11.RemoteProtocolError):
             while isinstance(self._talk.next_event(), h11.Data):
                 pass

@@ -1,4 +1,4 @@
-"""Say which URLs and which addresses an HTTP hook may reach; nothing here touches the network."""
+"""Which URLs and addresses an HTTP hook may reach, decided without network access."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class RefusedAddress(msgspec.Struct, frozen=True):
-    """A URL or an address that is not used, and why."""
+    """Why a URL or an address is refused."""
 
     message: str
 
 
 class HttpTarget(msgspec.Struct, frozen=True):
-    """A URL taken apart once; what is compared with patterns is exactly what is sent."""
+    """A URL, split once; what is compared with patterns is exactly what is sent."""
 
     scheme: str
-    #: Lower case, without a trailing dot; an IPv6 address stands in brackets.
+    #: Lower case, without a trailing dot; an IPv6 address is in brackets.
     host: str
     port: int
     #: Path and query, without dot segments and without a fragment.
@@ -34,12 +34,12 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """Write the value of the Host header."""
+        """The value of the Host header."""
         return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
 
     @property
     def hostname(self) -> str:
-        """Tell the host as resolvers and certificates want it: an IPv6 address without its brackets."""
+        """The host for resolvers and certificates: an IPv6 address without its brackets."""
         return self.host.strip("[]")
 
 
@@ -48,7 +48,7 @@ class HttpTarget(msgspec.Struct, frozen=True):
 
 @functools.lru_cache(maxsize=256)
 def parse_url(url: str) -> HttpTarget | RefusedAddress:
-    """Take an absolute http or https URL apart; whatever two readers could read in two ways is refused."""
+    """Split an absolute http or https URL; refuse whatever two parsers could read differently."""
     if any(char <= " " or char == "\x7f" for char in url):
         return RefusedAddress("has white space or a control character; percent-encode it")
     if "\\" in url:
@@ -59,7 +59,7 @@ def parse_url(url: str) -> HttpTarget | RefusedAddress:
         return RefusedAddress("is not an absolute http:// or https:// URL")
     authority, tail = _split_authority(rest)
     if "@" in authority:
-        return RefusedAddress("has credentials before the host; put them into `headers` with `allowedEnvVars`")
+        return RefusedAddress("has credentials before the host; put them in `headers` with `allowedEnvVars`")
     found = _host_and_port(authority)
     if found is None:
         return RefusedAddress(f"has no valid host and port: {authority!r}")
@@ -93,7 +93,7 @@ def _host_and_port(authority: str) -> tuple[str, str] | None:
 
 
 def _ascii(name: str) -> str:
-    """Write a host name as it is compared: IDNA, lower case, no trailing dot."""
+    """Normalise a host name for comparison: IDNA, lower case, no trailing dot."""
     try:
         return name.encode("idna").decode("ascii").lower().removesuffix(".")
     except UnicodeError:
@@ -107,7 +107,7 @@ def _path(tail: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Resolve `.` and `..`, so that a pattern for one folder cannot be walked out of."""
+    """Resolve `.` and `..`, so a URL cannot escape a pattern for one folder."""
     kept: list[str] = []
     segments = path.split("/")[1:]
     for position, segment in enumerate(segments):
@@ -126,12 +126,12 @@ def _without_dots(path: str) -> str:
 
 
 def allows(patterns: Sequence[str] | None, target: HttpTarget) -> bool:
-    """Tell whether `allowedHttpHookUrls` lets a URL through: None allows all, an empty list none."""
+    """Return whether `allowedHttpHookUrls` allows a URL: None allows all, an empty list none."""
     return patterns is None or any(matches(pattern, target) for pattern in patterns)
 
 
 def matches(pattern: str, target: HttpTarget) -> bool:
-    """Compare one pattern with a URL, part by part, so that `*` never crosses from one part into the next.
+    """Compare one pattern with a URL, part by part, so `*` never crosses from one part into the next.
 
     Law: scheme and host are compared without case, path and query with it; a pattern without a port means the
     default one, unless its host ends with `*`; a pattern without a path means `/`, unless it ends with `*`.
@@ -187,7 +187,7 @@ def _glob(pattern: str, text: str) -> bool:
 
 # ── addresses ───────────────────────────────────────────────────────────────
 
-#: Names and addresses under which clouds hand out credentials to whoever asks from the inside.
+#: Names and addresses where clouds hand out credentials to any process inside them.
 _METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
 )
@@ -217,7 +217,7 @@ def metadata_address(host: str, addresses: Iterable[str]) -> RefusedAddress | No
     return None
 
 
-def anywhere(host: str, addresses: Iterable[str]) -> RefusedAddress | None:  # noqa: ARG001 - stands in for metadata_address
+def anywhere(host: str, addresses: Iterable[str]) -> RefusedAddress | None:  # noqa: ARG001 - used like metadata_address
     """Refuse nothing."""
     return None
 
@@ -232,7 +232,7 @@ def _is_metadata(address: str) -> bool:
 
 
 def _readings(address: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
-    """List an address and the IPv4 addresses that it wraps."""
+    """Return an address and the IPv4 addresses it wraps."""
     outer = ipaddress.ip_address(address)
     if isinstance(outer, ipaddress.IPv4Address):
         return [outer]

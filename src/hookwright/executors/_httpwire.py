@@ -1,4 +1,4 @@
-"""The bytes of an HTTP answer: what comes off the socket, unpacked and bounded. Needs nothing but the stdlib."""
+"""The bytes of an HTTP answer, decompressed within limits. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import zlib
 import msgspec
 
 MAX_BODY = 4 * 1024 * 1024
-#: Chunks of a byte each would cost far more time than their size says.
+#: Many one-byte chunks would cost far more time than their size suggests.
 MAX_PIECES = 65_536
 _READ_AHEAD = 256 * 1024
 
@@ -25,11 +25,11 @@ class AddressRefused(Exception):
 
 
 class BadAnswer(Exception):
-    """The server answered with something that is not read: too large, broken, or in an unknown encoding."""
+    """The answer cannot be used: too large, broken, or in an unknown encoding."""
 
 
 class Wire(asyncio.Protocol):
-    """The bytes of one socket, at most so many ahead of their reader."""
+    """The bytes of one socket, buffered up to a limit."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -42,11 +42,11 @@ class Wire(asyncio.Protocol):
 
     @property
     def quiet(self) -> bool:
-        """Tell whether the connection is open and nothing unasked came in."""
+        """Whether the connection is open and no unexpected bytes arrived."""
         return not (self._buffer or self._ended or self.transport.is_closing())
 
     async def read(self) -> bytes:
-        """Wait for bytes; no bytes mean the end."""
+        """Wait for bytes; empty bytes mean the end."""
         if not self._buffer and not self._ended:
             self._waiter = asyncio.get_running_loop().create_future()
             try:
@@ -90,7 +90,7 @@ class Wire(asyncio.Protocol):
 
 
 class Body:
-    """A body that is decoded as it comes in and never grows over its limit, packed or unpacked."""
+    """A body, decoded as it arrives and bounded, compressed or not."""
 
     def __init__(self, encoding: str) -> None:
         self._unpacked = bytearray()
@@ -102,27 +102,27 @@ class Body:
             raise BadAnswer(f"the answer has the content encoding {encoding!r}; only gzip and deflate were asked for")
 
     def add(self, data: bytes) -> None:
-        """Take the next piece as it was sent."""
+        """Add the next piece as it was sent."""
         self._packed += len(data)
         self._pieces += 1
         if self._unpack is not None:
             try:
                 data = self._unpack.decompress(data, MAX_BODY - len(self._unpacked) + 1)
             except zlib.error as error:
-                raise BadAnswer(f"the answer cannot be unpacked: {error}") from None
+                raise BadAnswer(f"the answer cannot be decompressed: {error}") from None
         self._unpacked += data
         if max(len(self._unpacked), self._packed) > MAX_BODY:
             raise BadAnswer(too_large())
         if self._pieces > MAX_PIECES:
-            raise BadAnswer(f"the answer comes in more than {MAX_PIECES} pieces; it was not read further")
+            raise BadAnswer(f"the answer has more than {MAX_PIECES} pieces; the rest was not read")
 
     def whole(self) -> bytes:
-        """Give what was added, once all is there."""
+        """Return the whole body, once it is complete."""
         if self._unpack is not None and self._packed and not self._unpack.eof:
-            raise BadAnswer("the answer cannot be unpacked: it ends too early")
+            raise BadAnswer("the answer cannot be decompressed: it ends too early")
         return bytes(self._unpacked)
 
 
 def too_large() -> str:
-    """Say that the limit was reached."""
-    return f"the answer is over {MAX_BODY // (1024 * 1024)} MiB; it was not read further"
+    """Return the message for an answer over the size limit."""
+    return f"the answer is over {MAX_BODY // (1024 * 1024)} MiB; the rest was not read"

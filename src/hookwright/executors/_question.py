@@ -1,4 +1,4 @@
-"""What prompt and agent hooks share: the text that asks, and the reading of the answer."""
+"""What prompt and agent hooks share: building the question and reading the answer."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hookwright.models.types import Message, NoModel, Response
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.replies import Failed, Failure, Judged, Spent
 
-#: The conversation at the moment of asking, in the neutral form of `hookwright.models.types`.
+#: The current conversation, in the neutral form of `hookwright.models.types`.
 Conversation = Callable[[], Sequence[Message]]
 
-#: A model's name, or where to ask for it when the session may change its model.
+#: A model's name, or a function that returns it, since a session may switch models.
 ModelName = str | Callable[[], str]
 
 _PLACEHOLDER = re.compile(r"\\\$|\$ARGUMENTS")
@@ -21,14 +21,14 @@ _SHOWN = 200
 
 
 def fill(prompt: str, payload: bytes) -> str:
-    """Put the event's JSON in the place of `$ARGUMENTS`, else behind the text; `\\$` is a plain dollar sign."""
+    """Replace `$ARGUMENTS` with the event's JSON, or append it to the prompt; `\\$` is a plain dollar sign."""
     event = payload.decode("utf-8", "replace").rstrip("\n")
     filled = _PLACEHOLDER.sub(lambda found: "$" if found[0] == "\\$" else event, prompt)
     return filled if "$ARGUMENTS" in _PLACEHOLDER.findall(prompt) else f"{filled}\n\nARGUMENTS: {event}"
 
 
 def named(model: str | None, default: ModelName) -> str:
-    """Choose the handler's own model, else the default."""
+    """Return the handler's own model, else the default."""
     if model is not None:
         return model
     return default if isinstance(default, str) else default()
@@ -52,13 +52,13 @@ def read_answer(text: str, spent: Spent) -> Judged | Failed:
 
 
 def judgement_problems(value: Mapping[str, Json]) -> str | None:
-    """Say what keeps an object from being `{ok, reason?, impossible?}`."""
+    """Return why an object is not `{ok, reason?, impossible?}`, or None if it is."""
     if "ok" not in value:
         return "`ok` is missing"
     if not isinstance(value["ok"], bool):
         return f"`ok` must be true or false, not {value['ok']!r}"
     if not isinstance(value.get("reason"), str | None):
-        return f"`reason` must be text, not {value['reason']!r}"
+        return f"`reason` must be a string, not {value['reason']!r}"
     if not isinstance(value.get("impossible"), bool | None):
         return f"`impossible` must be true or false, not {value['impossible']!r}"
     return None
@@ -70,16 +70,16 @@ def _read_older(value: Mapping[str, Json], text: str, spent: Spent) -> Judged | 
         return _unusable(f"has the wrong shape: `decision` must be approve or block, not {decision!r}", text, spent)
     for key in ("reason", "stopReason", "systemMessage"):
         if not isinstance(value.get(key), str | None):
-            return _unusable(f"has the wrong shape: `{key}` must be text, not {value[key]!r}", text, spent)
-    goes_on = value.get("continue", True)
-    if not isinstance(goes_on, bool):
-        return _unusable(f"has the wrong shape: `continue` must be true or false, not {goes_on!r}", text, spent)
+            return _unusable(f"has the wrong shape: `{key}` must be a string, not {value[key]!r}", text, spent)
+    continues = value.get("continue", True)
+    if not isinstance(continues, bool):
+        return _unusable(f"has the wrong shape: `continue` must be true or false, not {continues!r}", text, spent)
     reason, stop_reason = value.get("reason"), value.get("stopReason")
     return Judged(
-        decision == "approve" and goes_on,
-        reason if goes_on else stop_reason or reason,
-        # `continue: false` ends the turn: a refusal ends it too, except at its end, where only the impossible does.
-        impossible=not goes_on,
+        decision == "approve" and continues,
+        reason if continues else stop_reason or reason,
+        # `continue: false` ends the turn. A refusal also ends it, except at its end, where only `impossible` does.
+        impossible=not continues,
         stop_reason=stop_reason,
         system_message=value.get("systemMessage"),
         spent=spent,
@@ -92,7 +92,7 @@ def _unusable(problem: str, text: str, spent: Spent) -> Failed:
 
 
 def counted(spent: Spent, response: Response) -> Spent:
-    """Add what one answer cost."""
+    """Add the cost of one answer."""
     return Spent(
         spent.model,
         spent.requests + 1,
@@ -103,7 +103,7 @@ def counted(spent: Spent, response: Response) -> Spent:
 
 
 def call_failed(error: Exception, spent: Spent) -> Failed:
-    """Turn what a model client raised into a reply that names it."""
+    """Turn an exception of a model client into a reply."""
     if isinstance(error, NoModel):
         return Failed(Failure.MODEL, str(error), spent=spent)
     status = getattr(error, "status", None)

@@ -19,7 +19,7 @@ from hookwright.protocol.wire import callback_answer, payload
 
 
 class Signal:
-    """Tells a callable that its run was given up; cheap to poll from any thread."""
+    """Set when a callable's run was cancelled; cheap to poll from any thread."""
 
     __slots__ = ("aborted",)
 
@@ -28,7 +28,7 @@ class Signal:
 
 
 class CallbackContext(msgspec.Struct, frozen=True):
-    """What a callback gets besides the event."""
+    """What a callback receives in addition to the event."""
 
     signal: Signal
     index: int
@@ -36,7 +36,7 @@ class CallbackContext(msgspec.Struct, frozen=True):
 
 
 async def run_callback(job: Job) -> Reply:
-    """Call a callback with what its signature asks for.
+    """Call a callback with the arguments its signature asks for.
 
     One parameter gets the typed event. Two get the event and a CallbackContext. Three are the Agent SDK's form
     `(input, tool_use_id, context)`, four the older `(input, tool_use_id, signal, index)`; both get the wire dict.
@@ -51,7 +51,7 @@ async def run_callback(job: Job) -> Reply:
         value = await _call(handler.function, arguments, signal)
     except asyncio.CancelledError:
         raise
-    except Exception as error:  # a callback is the hook author's code: its failure is its own
+    except Exception as error:  # a callback is the hook author's code, which may raise anything
         return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
     return _reply(value, job)
 
@@ -64,7 +64,7 @@ def _reply(value: Json, job: Job) -> Reply:
     answer = answer_of(value)
     if answer is not None:
         return Answered(to_wire(answer, job.event))
-    return Failed(Failure.ANSWER, f"a callback returns a dict, an answer or None, not {type(value).__name__}")
+    return Failed(Failure.ANSWER, f"a callback must return a dict, an answer or None, not {type(value).__name__}")
 
 
 def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext) -> tuple[Json, ...]:
@@ -81,7 +81,7 @@ def _arguments(function: Callable[..., Any], job: Job, context: CallbackContext)
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """How a callable is called: positional parameters without a default, and whether it is a coroutine function."""
+    """How to call a callable: its positional parameters without a default, and whether it is a coroutine function."""
 
     parameters: int
     is_async: bool
@@ -99,9 +99,10 @@ def _shape(function: Callable[..., Any]) -> _Shape:
 
 
 async def _call(function: Callable[..., Any], arguments: Sequence[Json], signal: Signal) -> Any:
-    """Await a coroutine function on the loop; give a plain one a thread, so that its time limit holds.
+    """Await a coroutine function on the loop; run a plain one in a thread, so its time limit is enforced.
 
-    A thread cannot be ended: a plain function that was given up runs on with its signal set, and nobody listens.
+    A thread cannot be ended: after a cancellation a plain function keeps running with its signal set, and its result
+    is ignored.
     """
     try:
         if _shape(function).is_async:
@@ -114,22 +115,23 @@ async def _call(function: Callable[..., Any], arguments: Sequence[Json], signal:
 
 
 class FunctionExecutor:
-    """Run predicates over the conversation at the end of a turn (R-161 … R-168)."""
+    """Runs predicates over the conversation at the end of a turn (R-161 … R-168)."""
 
     def __init__(self, messages: Callable[[], Sequence[Mapping[str, Json]]] | None) -> None:
         self._messages = messages
 
     async def __call__(self, job: Job) -> Reply:
-        """Ask the function; outside the end of a turn, or without messages, it is an error and not asked."""
+        """Call the function; outside the end of a turn, or without messages, fail instead."""
         handler = job.handler
         assert isinstance(handler, FunctionHandler)
         if not job.event.rules.ends_turn or self._messages is None:
-            return Failed(Failure.UNSUPPORTED, "a function handler needs the end of a turn and its messages")
+            way_out = "register it for Stop or SubagentStop, and pass Powers(messages=...)"
+            return Failed(Failure.UNSUPPORTED, f"a function handler needs the conversation at a turn's end; {way_out}")
         signal = Signal()
         try:
             ok = await _call(handler.function, (list(self._messages()), signal), signal)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # a function is the hook author's code: its failure is its own
+        except Exception as error:  # a function is the hook author's code, which may raise anything
             return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
         return Judged(True) if ok else Judged(False, handler.error_message)

@@ -1,4 +1,4 @@
-"""Run command hooks: what is started, where, with which environment, and what came back."""
+"""Run command hooks: what is started, where, with which environment, and how it ended."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from hookwright.storage import make_folder
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 _POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
-#: Variables of an outer session that would be lies in this one.
+#: Variables of an outer session that would be wrong in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
 _SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
 
-#: Handlers times sessions whose surroundings are remembered.
+#: Entries in the cache of environments, by handler and session.
 _MOST_PREPARED = 1024
 
 
 class _Prepared(msgspec.Struct, frozen=True):
-    """What all events of one handler and session have in common; the handler keeps its id from being used again."""
+    """What all events of one handler and session share; holding the handler keeps its id from being reused."""
 
     handler: CommandHandler
     env: Mapping[str, str]
@@ -41,7 +41,7 @@ class _Prepared(msgspec.Struct, frozen=True):
 
 
 class CommandExecutor:
-    """Starts a process for each event and keeps its time."""
+    """Starts a process for each event and enforces its time limit."""
 
     def __init__(
         self,
@@ -53,15 +53,15 @@ class CommandExecutor:
     ) -> None:
         self._host = host
         self._background = background
-        #: Asked instead for handlers with the key `worker`, and for those without it.
+        #: Used instead for handlers with the key `worker` (`workers`) and for those without it (`warm`).
         self._workers = workers
         self._warm = warm
-        #: Told of every process, to end it if the host is killed.
+        #: Ends the processes if the host is killed.
         self._watchdog = watchdog
         self._base = base_environment(host)
         self._run_prefix = f"{RUN_VARIABLE}={mark_prefix(self._base)}"
         self._base.pop(RUN_VARIABLE, None)
-        #: Environments and argument lists by handler and session: most events of a session have the same.
+        #: Environments and argument lists by handler and session; most events of a session share them.
         self._prepared: dict[tuple[int, str, str], _Prepared] = {}
 
     async def __call__(self, job: Job) -> Reply:
@@ -69,18 +69,18 @@ class CommandExecutor:
         handler = job.handler
         assert isinstance(handler, CommandHandler)
         if not handler.command.strip():
-            return Failed(Failure.LAUNCH, "the command is empty; write what to run")
+            return Failed(Failure.LAUNCH, "the command is empty; write the command to run")
         instead = self._warm if handler.worker is None else self._workers
         if instead is not None:
             return await instead(job)
         try:
             process = self._start(job)
         except OSError as error:
-            return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
+            return Failed(Failure.LAUNCH, f"cannot create its env file: {error}")
         return await self.follow(job, process)
 
     def _start(self, job: Job) -> Started:
-        """Start the command of a job; whether its directory exists is looked at only if it does not start there."""
+        """Start the command of a job; check its directory only if the start there fails."""
         if job.event.cwd:
             process = self.start(self._command(job, job.event.cwd), job.timeout)
             if isinstance(process, _process.Process) or process.blame != "cwd":
@@ -92,7 +92,7 @@ class CommandExecutor:
         return start_guarded(command, limit, self._watchdog, launch)
 
     async def follow(self, job: Job, process: Started) -> Reply:
-        """Wait for a process that was started for a job, or let it go to the background when it asks for that."""
+        """Wait for the process of a job, or move it to the background when it asks for that."""
         if isinstance(process, _process.NotStarted):
             return Failed(Failure.LAUNCH, process.message)
         if self._background is None or job.handler.background:
@@ -106,7 +106,7 @@ class CommandExecutor:
         return self._background.adopt(job, _ended(process), first, process.pid)
 
     def command(self, job: Job) -> _process.Command:
-        """Say what is started for a job, without starting it."""
+        """Return the command of a job, without starting it."""
         return self._command(job, self._directory(job.event))
 
     def _command(self, job: Job, cwd: str) -> _process.Command:
@@ -148,17 +148,17 @@ class CommandExecutor:
         return env
 
     def _directory(self, event: Event) -> str:
-        """The session's directory; if it is gone the project, the home, the temporary folder."""
+        """Return the first that exists of: the session's directory, the project, the home, the temporary folder."""
         for folder in (event.cwd, self._host.project_dir, self._host.home):
             if folder and os.path.isdir(folder):
                 return folder
-        import tempfile  # two milliseconds that hardly any firing needs
+        import tempfile  # two milliseconds that most firings do not need
 
         return tempfile.gettempdir()
 
 
 async def _ended(process: _process.Process) -> Reply:
-    """Wait for the end; whoever gives up waiting ends the process with its group."""
+    """Wait for the end; cancelling the wait ends the process with its group."""
     return _reply(await process.wait())
 
 
@@ -173,7 +173,7 @@ def _reply(ended: _process.Exit | _process.Expired) -> Reply:
         case _process.Signalled(number=number):
             status, signal = 128 + number, number
         case _process.Unknown():
-            return Failed(Failure.LAUNCH, "its exit status cannot be known: this program reaps its children elsewhere")
+            return Failed(Failure.LAUNCH, "exit status unknown: another part of this process reaped the child")
     stdout, stderr = output.stdout, output.stderr
     interleaved = output.merged() if stderr.total else stdout.data
     return Exited(status, stdout.data, stderr.data, signal, stdout.total - len(stdout.data), interleaved)
@@ -183,7 +183,7 @@ def arguments(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...
     """Build the argument list: `sh -c` with the command as written, or the program with its arguments.
 
     No field of an event ever becomes part of a command (R-369); the shell form reads the placeholders from its
-    environment, so a path is never spliced into shell text either.
+    environment, so a path is never inserted into shell text either.
     """
     if handler.args is not None:
         return tuple(_expand(word, env) for word in (handler.command, *handler.args))
@@ -207,7 +207,7 @@ def _for_powershell(text: str) -> str:
 
 
 def base_environment(host: Host) -> dict[str, str]:
-    """Build what all hooks of a session see: the inherited environment, settings' `env`, the session's variables."""
+    """Build the environment of a session's hooks: inherited, settings' `env`, the session's own variables."""
     env = {name: value for name, value in host.env.items() if not name.startswith("OTEL_")}
     env.update(host.settings_env)
     if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") == "1":
@@ -229,13 +229,13 @@ def base_environment(host: Host) -> dict[str, str]:
 
 
 def env_file_path(config_dir: str, event: Event, index: int) -> str:
-    """Name the env file of one hook (R-309)."""
+    """Return the path of one hook's env file (R-309)."""
     session = event.session_id if re.fullmatch(r"[A-Za-z0-9_-]{1,128}", event.session_id) else "unnamed"
     return os.path.join(config_dir, "session-env", session, f"{event.event_name.lower()}-hook-{index}.sh")
 
 
 def env_file(config_dir: str, event: Event, index: int) -> str:
-    """Make the private, empty env file of one hook; each firing starts it anew."""
+    """Create the private, empty env file of one hook; each firing truncates it."""
     path = env_file_path(config_dir, event, index)
     make_folder(os.path.dirname(path))
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))

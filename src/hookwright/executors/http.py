@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-#: Headers that say how the message is framed and whom it is for: ours alone, or an allowlist could be led astray.
+#: Headers that frame and address the message; a hook that set them could bypass the allowlist.
 _OURS = frozenset(
     {
         "connection",
@@ -47,7 +47,7 @@ _EXCERPT = 200
 
 
 class HttpExecutor:
-    """POSTs events to URLs, within what the settings and the guard allow."""
+    """POSTs events to URLs the settings and the guard allow."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class HttpExecutor:
         return msgspec.structs.replace(reply, notes=tuple(notes)) if notes else reply
 
     async def aclose(self) -> None:
-        """Close the connections that were kept for the next event."""
+        """Close the connections kept for the next event."""
         if self._made is not None:
             made, self._made = self._made, None
             await made.aclose()
@@ -102,7 +102,7 @@ class HttpExecutor:
         except MissingExtra as error:
             return Failed(Failure.LAUNCH, str(error))
         except AddressRefused as error:
-            return Failed(Failure.FORBIDDEN, f"{error}; a hook that comes with the project may not reach it")
+            return Failed(Failure.FORBIDDEN, f"{error}; a project hook may not reach it")
         except BadAnswer as error:
             return Failed(Failure.ANSWER, f"{handler.url}: {error}")
         except OSError as error:
@@ -123,7 +123,7 @@ class HttpExecutor:
     # ── headers ─────────────────────────────────────────────────────────────
 
     def _headers(self, handler: HttpHandler, target: HttpTarget, notes: list[str]) -> list[tuple[bytes, bytes]]:
-        """Lay the handler's own headers over the usual ones; those that frame the message are not its to set."""
+        """Merge the handler's headers into the default ones; those that frame the message cannot be set."""
         headers = {
             "accept": ("Accept", "application/json, text/plain, */*"),
             "content-type": ("Content-Type", "application/json"),
@@ -132,9 +132,9 @@ class HttpExecutor:
         }
         for name, template in handler.headers:
             if not _HEADER_NAME.fullmatch(name):
-                notes.append(f"header {name!r} is no valid header name; it was left out")
+                notes.append(f"header {name!r} is not a valid header name; it was skipped")
             elif name.lower() in _OURS or name.lower().startswith("proxy-"):
-                notes.append(f"header {name} belongs to the connection and cannot be set by a hook; it was left out")
+                notes.append(f"header {name} belongs to the connection and cannot be set by a hook; it was skipped")
             else:
                 headers[name.lower()] = (name, self._value(name, template, handler, notes))
         headers["host"] = ("Host", target.authority)
@@ -149,7 +149,7 @@ class HttpExecutor:
             wanted = found[1] or found[2]
             if wanted in allowed and wanted in self._env:
                 return self._env[wanted]
-            notes.append(f"header {name}: ${wanted} {self._why_empty(wanted, handler)}; it became empty")
+            notes.append(f"header {name}: ${wanted} {self._why_empty(wanted, handler)}; an empty string was used")
             return ""
 
         value = _VARIABLE.sub(variable, template)
@@ -167,7 +167,7 @@ class HttpExecutor:
 
 
 def read_response(response: HttpResponse, url: str) -> Answered | Failed:
-    """Say what an answer is; only a 2xx with a JSON object, or with nothing, is one."""
+    """Read an answer; only a 2xx with a JSON object or an empty body is valid."""
     status = response.status
     if not 200 <= status < 300:
         return Failed(Failure.STATUS, f"HTTP {status} from {url}", status)
@@ -184,7 +184,7 @@ def read_response(response: HttpResponse, url: str) -> Answered | Failed:
 
 
 def _encodable(value: str) -> str:
-    """Keep the raw bytes of environment values; a surrogate that stands for none becomes U+FFFD."""
+    """Keep the raw bytes of environment values; any other surrogate becomes U+FFFD."""
     try:
         value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -196,5 +196,5 @@ def _reason(error: OSError) -> str:
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{error.verify_message}; name the authority's certificate in SSL_CERT_FILE"
+        return f"{error.verify_message}; set SSL_CERT_FILE to the authority's certificate"
     return error.strerror or str(error) or type(error).__name__

@@ -1,7 +1,7 @@
 """Run MCP tool handlers: fill in the input from the event, call the tool, read its text like a command's stdout.
 
-The call goes to the server directly, past the agent's own tools, so it fires no hooks; a question that the tool
-asks on the way is cancelled.
+The call goes directly to the server, not through the agent's own tools, so it fires no hooks; an elicitation during
+the call is cancelled.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class McpToolExecutor:
         self._servers = servers
 
     async def __call__(self, job: Job) -> Reply:
-        """Call the tool; its text is stdout at exit 0, whatever else happens is a failure that blocks nothing."""
+        """Call the tool; its text is stdout at exit 0, and anything else is a failure that blocks nothing."""
         handler = job.handler
         assert isinstance(handler, McpToolHandler)
         arguments, notes = fill_in(handler.input, job.payload)
@@ -56,10 +56,10 @@ class McpToolExecutor:
 
 
 def fill_in(template: Mapping[str, Json], payload: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Replace `${path.to.field}` in every string of an input, and tell which fields are not there.
+    """Replace `${path.to.field}` in every string of an input, and return notes on missing fields.
 
-    Law: a field that is text is put in as it is, anything else as JSON, a missing one as nothing; what was put in
-    is not looked at again; a number in a path counts into a list.
+    Law: a string field is inserted as it is, anything else as JSON, a missing field as an empty string; inserted text
+    is not expanded again; a number in a path is an index into a list.
     """
     notes: list[str] = []
     fields = msgspec.json.decode(payload)
@@ -67,7 +67,7 @@ def fill_in(template: Mapping[str, Json], payload: bytes) -> tuple[dict[str, Jso
     def field(found: re.Match[str]) -> str:
         value = _at(fields, found[1])
         if value is _MISSING:
-            notes.append(f"input: {found[0]} is not in this event; it became empty")
+            notes.append(f"input: {found[0]} is not in this event; an empty string was used")
             return ""
         return value if isinstance(value, str) else encode(value).decode()
 

@@ -1,1 +1,1 @@
-"""MCP servers: their configuration, their connections and the values that cross them."""
+"""MCP servers: their configuration, connections and values."""

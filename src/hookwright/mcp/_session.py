@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 
 class McpSession:
-    """A server and the task that opened it: the SDK's scopes must be left by the task that entered them."""
+    """A server and the task that opened it: the SDK's scopes must be exited by the task that entered them."""
 
     def __init__(self, name: str, config: ServerConfig, env: Mapping[str, str], cwd: str, limit: float) -> None:
         self._name = name
@@ -60,11 +60,11 @@ class McpSession:
 
     @property
     def alive(self) -> bool:
-        """Tell whether the session is open or opening."""
+        """Whether the session is open or opening."""
         return not self._over.is_set()
 
     async def tools(self) -> tuple[McpTool, ...]:
-        """List what the server offers, page by page."""
+        """List the server's tools, page by page."""
         client = await asyncio.shield(self._opened)
         found: list[McpTool] = []
         cursor: str | None = None
@@ -77,7 +77,7 @@ class McpSession:
         return tuple(found)
 
     async def call(self, tool: str, arguments: Mapping[str, Json], on_elicitation: Elicit | None) -> McpToolResult:
-        """Call a tool; what it asks meanwhile goes to `on_elicitation`, or is cancelled where nobody can be asked."""
+        """Call a tool; its elicitations go to `on_elicitation`, or are cancelled without one."""
         client = await asyncio.shield(self._opened)
         if on_elicitation is not None:
             self._asking.append(on_elicitation)
@@ -102,11 +102,11 @@ class McpSession:
                 self._over.set()
                 raise self._unavailable(f"closed the connection during {what}") from None
             raise CallFailed(f"MCP server `{self._name}` refused {what}: {error}") from None
-        except Exception as error:  # the SDK checks what the server says, and has many ways to be displeased
+        except Exception as error:  # the SDK validates answers, and raises many kinds of errors
             raise CallFailed(f"MCP server `{self._name}`, {what}: {_leaf(error)}") from None
 
     def _ended_with(self, error: MCPError) -> bool:
-        """Tell a connection that ended from a server that refused; over HTTP only the error says so."""
+        """Return whether the connection ended, as opposed to a refusal; over HTTP only the error shows it."""
         if not self.alive:
             return True
         gone = error.code == CONNECTION_CLOSED or error.message == "Session terminated"
@@ -117,7 +117,7 @@ class McpSession:
         return ServerUnavailable(f"MCP server `{self._name}` {reason}" + (f"; it said: {said}" if said else ""))
 
     async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
-        """Pass a question on to the newest call that can answer: the protocol does not say which call it is about."""
+        """Pass an elicitation to the newest call that can answer: the protocol does not name the call."""
         if not self._asking:
             return ElicitResult(action="cancel")
         form = params if isinstance(params, ElicitRequestFormParams) else None
@@ -146,7 +146,7 @@ class McpSession:
                 if not self._opened.done():
                     self._opened.set_result(client)
                 await self._over.wait()
-        except Exception as error:  # the SDK and the server are other people's code, and nobody awaits this task
+        except Exception as error:  # the SDK and the server may raise anything, and this task has no waiter
             self._fail(f"could not be reached: {_leaf(error)}")
         finally:
             deadline.cancel()
@@ -154,7 +154,7 @@ class McpSession:
             self._fail("was closed before it answered")
 
     def _expire(self) -> None:
-        """Answer whoever waits at the limit itself; ending a process that hangs takes longer."""
+        """Answer the waiting caller at the time limit; ending a hanging process takes longer."""
         self._fail(f"did not answer within {self._limit:g} s (MCP_TIMEOUT)")
         self._over.set()
         self._task.cancel()
@@ -162,7 +162,7 @@ class McpSession:
     def _fail(self, reason: str) -> None:
         if not self._opened.done():
             self._opened.set_exception(self._unavailable(reason))
-            self._opened.exception()  # seen, even if whoever asked was cancelled meanwhile
+            self._opened.exception()  # retrieved, even if the caller was cancelled meanwhile
 
     def _connection(self, transport: Transport) -> Client:
         return Client(
@@ -180,14 +180,14 @@ class McpSession:
                 parameters = StdioServerParameters(command=command, args=list(args), env=whole, cwd=self._cwd)
                 return stdio_client(parameters, errlog=self._stderr.file)
             case HttpServer(url=url, headers=headers):
-                # An answer may take as long as its caller waits; only connecting has a limit of its own.
+                # An answer may take as long as its caller waits; only connecting has its own limit.
                 http = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(self._limit, read=None))
                 return streamable_http_client(url, http_client=await stack.enter_async_context(http))
         assert_never(self._config)
 
 
 class _Tail:
-    """The end of what a process writes to stderr, kept for the message when it dies."""
+    """The end of a process's stderr, kept for the message when it dies."""
 
     def __init__(self) -> None:
         self._pipe, write = os.pipe()
@@ -202,14 +202,14 @@ class _Tail:
             self._kept = (self._kept + os.read(self._pipe, 65536))[-_TAIL:]
 
     def text(self) -> str:
-        """Give the last lines that are not empty."""
+        """Return the last lines that are not empty."""
         if not self.file.closed:
             self._drain()
         lines = [line.strip() for line in self._kept.decode("utf-8", "replace").splitlines()]
         return " / ".join([line for line in lines if line][-_LINES:])
 
     def close(self) -> None:
-        """Keep the text, let go of the pipe."""
+        """Keep the text and close the pipe."""
         self._drain()
         self._loop.remove_reader(self._pipe)
         self.file.close()
@@ -218,13 +218,13 @@ class _Tail:
 
 @asynccontextmanager
 async def _watched(transport: Transport, ended: Callable[[], None]) -> AsyncGenerator[Any, None]:
-    """Tell when the server's side of a transport ends, which the SDK keeps to itself until the next request."""
+    """Call `ended` when the server's side of a transport ends; the SDK reports it only at the next request."""
     async with transport as (read, write):
         yield _Watched(read, ended), write
 
 
 class _Watched:
-    """A read stream that says when it is over."""
+    """A read stream that reports its end."""
 
     def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
         self._stream = stream
@@ -268,7 +268,7 @@ def _result(raw: CallToolResult) -> McpToolResult:
 
 
 def _leaf(error: BaseException) -> str:
-    """Say what is at the bottom of the SDK's exception groups."""
+    """Return the message of the innermost exception in the SDK's exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, OSError) and error.strerror:

@@ -1,7 +1,6 @@
-"""Read `.mcp.json` and `--mcp-config`: every problem is reported, and an entry that is wrong drops only itself.
+"""Read `.mcp.json` and `--mcp-config`: every problem is reported, and an invalid entry drops only itself.
 
-What is read here can start processes. A file that comes with the project counts for nothing until it is trusted;
-whoever calls this decides that first.
+These entries can start processes. A project's file has no effect until it is trusted; the caller checks that first.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _TYPES = ("stdio", "http")
 
 
 class McpConfig(msgspec.Struct, frozen=True):
-    """The servers of one file, and what is wrong with the others."""
+    """The servers of one file, and the problems of its other entries."""
 
     servers: Mapping[str, ServerConfig]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -34,7 +33,7 @@ class _Wrong(Exception):
 
 
 def read_mcp_config(text: str, source: Source, env: Mapping[str, str]) -> McpConfig:
-    """Read `{"mcpServers": {name: …}}`; `${NAME}` and `${NAME:-default}` are taken from the environment."""
+    """Read `{"mcpServers": {name: …}}`; expand `${NAME}` and `${NAME:-default}` from the environment."""
     value, problem = parse_json(text)
     if problem is not None:
         return McpConfig(
@@ -80,7 +79,7 @@ def _object(value: Json, place: str) -> dict[str, Json]:
 
 def _text(fields: Mapping[str, Json], key: str, place: str, env: Mapping[str, str]) -> str:
     if not fields.get(key):
-        raise _Wrong("missing-field", f"{place}.{key}", f"is missing; the server cannot be reached without {key}")
+        raise _Wrong("missing-field", f"{place}.{key}", f"is missing; add {key}")
     return _expand(fields[key], f"{place}.{key}", env)
 
 

@@ -1,4 +1,4 @@
-"""MCP servers for hosts: configured once, connected when first needed, reconnected after they died.
+"""MCP servers for hosts: configured once, connected when first needed, reconnected after they die.
 
 `async with McpServers(config.servers, env=…, cwd=…) as servers:` closes every connection and ends every process.
 """
@@ -52,12 +52,12 @@ __all__ = [
 ]
 
 START_TIMEOUT = 30.0
-#: Processes then get what the SDK deems harmless: PATH, HOME, SHELL, TERM, USER and LOGNAME.
+#: Processes then get the SDK's default environment: PATH, HOME, SHELL, TERM, USER and LOGNAME.
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The tools of all servers that could be asked, and what the others failed with."""
+    """The tools of all servers that answered, and the errors of the others."""
 
     tools: tuple[McpTool, ...] = ()
     failures: tuple[McpError, ...] = ()
@@ -78,7 +78,7 @@ class McpServers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """List the configured servers."""
+        """The configured servers."""
         return tuple(self._configs)
 
     async def __aenter__(self) -> McpServers:
@@ -92,7 +92,7 @@ class McpServers:
         return await (await self._session(server)).tools()
 
     async def list_tools(self) -> Listing:
-        """List the tools of every server; one that cannot be asked does not hide the others."""
+        """List the tools of every server; one that fails does not hide the others."""
         found = await asyncio.gather(*(self._try_tools(name) for name in self._configs))
         tools = tuple(tool for each in found if not isinstance(each, McpError) for tool in each)
         return Listing(tools, tuple(each for each in found if isinstance(each, McpError)))
@@ -106,7 +106,7 @@ class McpServers:
     async def call(
         self, server: str, tool: str, arguments: Mapping[str, Json], *, on_elicitation: Elicit | None = None
     ) -> McpToolResult:
-        """Call a tool; raises McpError unless the tool itself answered, if only with an error."""
+        """Call a tool; raise McpError unless the tool itself answered, also with an error."""
         return await (await self._session(server)).call(tool, arguments, on_elicitation)
 
     async def aclose(self) -> None:
@@ -116,14 +116,14 @@ class McpServers:
         await asyncio.gather(*(session.close() for session in sessions), *self._ending)
 
     async def _session(self, server: str) -> McpSession:
-        """Find the open session of a server, or begin a new one; a cancelled caller does not end it."""
+        """Return the open session of a server, or a new one; a cancelled caller does not end it."""
         config = self._configs.get(server)
         if config is None:
             known = ", ".join(self._configs) or "none"
             hint = did_you_mean(server, self._configs)
             raise ServerUnavailable(f"MCP server `{server}` is not configured (configured: {known}){hint}")
         if self._open is None:
-            # More than half a second, in which an agent's screen must not freeze.
+            # This takes over half a second, during which the loop must keep running.
             self._open = await asyncio.to_thread(_import_sdk)
         if self._closed:
             raise ServerUnavailable(f"MCP server `{server}` is not connected: the session is over")
@@ -135,7 +135,7 @@ class McpServers:
         return session
 
     def _reap(self, session: McpSession) -> None:
-        """Let a dead session finish its clean-up without holding up the next one."""
+        """Let a dead session finish its clean-up without delaying the next one."""
         task = asyncio.create_task(session.close())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -152,6 +152,6 @@ def _import_sdk() -> type[McpSession]:
 
 
 def _start_timeout(env: Mapping[str, str]) -> float:
-    """Read MCP_TIMEOUT, in milliseconds."""
+    """Return MCP_TIMEOUT, which is in milliseconds, in seconds."""
     text = env.get("MCP_TIMEOUT", "")
     return int(text) / 1000 if text.isascii() and text.isdigit() and int(text) > 0 else START_TIMEOUT

@@ -1,4 +1,4 @@
-"""What MCP servers are configured as, offer, ask for and answer: plain frozen data, without the SDK."""
+"""The values of MCP servers (configuration, tools, elicitations, results), without the SDK."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StdioServer(msgspec.Struct, frozen=True):
 
 
 class HttpServer(msgspec.Struct, frozen=True):
-    """A server behind a URL: streamable HTTP."""
+    """A server at a URL: streamable HTTP."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -31,24 +31,24 @@ ServerConfig = StdioServer | HttpServer
 
 
 class McpTool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that a server offers."""
+    """A tool of a server."""
 
     server: str
     name: str
     description: str = ""
     input_schema: Mapping[str, Json]
     output_schema: Mapping[str, Json] | None = None
-    #: Hints such as `readOnlyHint`, by their wire names; the server's own word, so never a reason to allow.
+    #: Hints such as `readOnlyHint`, by their wire names; the server's own claim, so never a reason to allow.
     annotations: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
-        """Name the tool as models, matchers and rules do (R-041)."""
+        """The tool's name for models, matchers and rules (R-041)."""
         return full_name(self.server, self.name)
 
 
 def full_name(server: str, tool: str) -> str:
-    """Join server and tool to `mcp__<server>__<tool>`, with `_` for characters that tool names cannot have."""
+    """Return `mcp__<server>__<tool>`, with `_` for characters tool names cannot have."""
     return "__".join(("mcp", _plain(server), _plain(tool)))
 
 
@@ -57,22 +57,22 @@ def _plain(name: str) -> str:
 
 
 class McpToolResult(msgspec.Struct, frozen=True):
-    """What a tool answered."""
+    """The answer of a tool."""
 
-    #: Content blocks as they stood on the wire: text, image, audio, resource, resource_link.
+    #: Content blocks in wire form: text, image, audio, resource, resource_link.
     content: tuple[Mapping[str, Json], ...] = ()
-    #: `structuredContent`; None where the tool gave none.
+    #: `structuredContent`; None where the answer has none.
     structured: Any = None
     is_error: bool = False
 
     @property
     def text(self) -> str:
-        """Join the text blocks, one a line."""
+        """The text blocks, one per line."""
         return "\n".join(str(block.get("text", "")) for block in self.content if block.get("type") == "text")
 
 
 class ElicitationRequest(msgspec.Struct, frozen=True):
-    """A server asks the person something while a tool runs."""
+    """A question of a server to the user while a tool runs."""
 
     server: str
     message: str
@@ -90,7 +90,7 @@ class Elicited(msgspec.Struct, frozen=True):
     content: Mapping[str, Json] | None = None
 
 
-#: Answers an elicitation: hooks first, then a person, as the host sees fit.
+#: Answers an elicitation; the host decides how: hooks first, then the user.
 Elicit = Callable[[ElicitationRequest], Awaitable[Elicited]]
 
 
@@ -99,4 +99,4 @@ class ServerUnavailable(McpError):
 
 
 class CallFailed(McpError):
-    """The server is there and did not carry the request out."""
+    """The server answered that it refuses or cannot serve the request."""

@@ -36,7 +36,7 @@ def from_environment(env: Mapping[str, str], *, script: str | Path | None = None
 
 
 def prefetch(env: Mapping[str, str]) -> threading.Thread | None:
-    """Import the SDK that `from_environment` would use in the background; it takes up to a second."""
+    """Import the SDK `from_environment` would use, in a thread; it takes up to a second."""
     family = _family(env)
     if family is None:
         return None
@@ -54,5 +54,5 @@ def _family(env: Mapping[str, str]) -> str | None:
 def _load(family: str) -> None:
     from hookwright.models import anthropic, openai
 
-    with contextlib.suppress(HookwrightError):  # a missing extra is told by the first call that needs it
+    with contextlib.suppress(HookwrightError):  # the first call that needs a missing extra reports it
         (anthropic if family == "anthropic" else openai).load()

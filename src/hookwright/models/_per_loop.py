@@ -1,4 +1,4 @@
-"""One client object for each event loop: its connections cannot outlive the loop that made them."""
+"""One client per event loop: its connections cannot outlive the loop that opened them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Client = TypeVar("Client", bound=Closable)
 
 
 class PerLoop(Generic[Client]):
-    """Makes the client on first use, and anew when it is used from another event loop."""
+    """Makes the client on first use, and a new one for another event loop."""
 
     def __init__(self, connect: Callable[[], Client]) -> None:
         self._connect = connect
@@ -27,9 +27,9 @@ class PerLoop(Generic[Client]):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def get(self) -> Client:
-        """Give the running loop's client.
+        """Return the running loop's client.
 
-        `connect` imports an SDK, which takes up to a second, so it has a thread and the loop goes on meanwhile.
+        `connect` imports an SDK, which takes up to a second, so it runs in a thread and does not block the loop.
         """
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:

@@ -1,4 +1,4 @@
-"""System messages inside a conversation: each API takes them in its own place."""
+"""System messages inside a conversation: each API accepts them in different places."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hookwright.protocol.jsontext import Json
 
 
 class SystemRole(enum.Enum):
-    """Where an API takes a message with the role `system`."""
+    """Where an API accepts a message with the role `system`."""
 
     ANYWHERE = "anywhere"
     AFTER_USER = "after a user message, before an assistant message or at the end"
@@ -18,11 +18,11 @@ class SystemRole(enum.Enum):
 
 
 def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list[dict[str, Json]]:
-    """Keep system messages where the API takes them and turn the others into reminders.
+    """Keep system messages where the API accepts them and turn the others into reminders.
 
-    Law: no text is lost and the order of texts stays; neighbouring system messages become one, joined by a blank
-    line. A reminder is a text block `<system-reminder>…</system-reminder>` on a user message: on the one before it,
-    else at the front of the one after it (behind its tool results, which must come first), else on one of its own.
+    Law: no text is lost and their order is kept; neighbouring system messages become one, joined by a blank line. A
+    reminder is a text block `<system-reminder>…</system-reminder>` in a user message: the one before it, else the
+    front of the one after it (after its tool results, which must come first), else a new one.
     """
     turns = _merged(messages)
     placed: list[dict[str, Json]] = []
@@ -43,7 +43,7 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
 
 
 def blocks(message: Message) -> list[dict[str, Json]]:
-    """Give a message's content as blocks, whichever way it was written."""
+    """Return a message's content as blocks, also if it is a string."""
     content = message["content"]
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []

@@ -1,4 +1,4 @@
-"""The Messages API, by the official SDK."""
+"""The Messages API, through the official SDK."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _API = "the Messages API"
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODEL = "claude-sonnet-5-5"
-#: The short names that settings files use.
+#: The short names used in settings files.
 ALIASES = {"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5"}
 
 
@@ -30,7 +30,7 @@ class Abilities(msgspec.Struct, frozen=True):
     """What differs between the models of this API."""
 
     system_role: SystemRole
-    #: The body keys that turn thinking off, or as low as the model goes.
+    #: The body keys that turn thinking off, or as low as the model allows.
     without_thinking: Mapping[str, Json]
 
 
@@ -39,12 +39,12 @@ _DISABLED = {"thinking": {"type": "disabled"}}
 
 
 def abilities(name: str) -> Abilities:
-    """Tell by its name what a model takes; an unknown one gets what every model takes."""
+    """Return what a model accepts, by its name; for an unknown one, what every model accepts."""
     found = _VERSION.match(canonical_model(name))
     if found is None:
         return Abilities(SystemRole.NOWHERE, {})
     version = (int(found["major"]), int(found["minor"] or 0))
-    # Names with a provider's prefix belong to other clouds, which do not take system messages at all.
+    # Names with a provider's prefix belong to other clouds, which do not accept system messages at all.
     takes_system = name.startswith("claude-") and version >= (4, 8)
     role = SystemRole.AFTER_USER if takes_system else SystemRole.NOWHERE
     if found["line"] in ("fable", "mythos") or (found["line"] == "opus" and version >= (5, 5)):
@@ -55,7 +55,7 @@ def abilities(name: str) -> Abilities:
 
 
 def request_body(request: Request, name: str) -> dict[str, Json]:
-    """Lay a request out for the Messages API, without what forces JSON."""
+    """Build the body for the Messages API, without what enforces JSON."""
     can = abilities(name)
     body: dict[str, Json] = {
         "model": name,
@@ -74,18 +74,18 @@ def request_body(request: Request, name: str) -> dict[str, Json]:
 
 
 def with_schema(body: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Have the API hold the answer to a schema."""
+    """Add a schema the API enforces for the answer."""
     output = {**body.get("output_config", {}), "format": {"type": "json_schema", "schema": dict(schema)}}
     return {**body, "output_config": output}
 
 
 def with_prefill(body: Mapping[str, Json]) -> dict[str, Json]:
-    """Begin the answer with `{`, for models without structured output."""
+    """Start the answer with `{`, for models without structured output."""
     return {**body, "messages": [*body["messages"], {"role": "assistant", "content": "{"}]}
 
 
 class AnthropicModel:
-    """Asks the Messages API; `connect` makes the SDK's client, once for each event loop."""
+    """Asks the Messages API; `connect` makes the SDK's client, once per event loop."""
 
     def __init__(
         self, connect: Callable[[], AsyncAnthropic], *, main_model: str = DEFAULT_MODEL, small_model: str | None = None
@@ -97,12 +97,12 @@ class AnthropicModel:
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> AnthropicModel:
-        """Read address, key and models from the environment, by the names that Claude Code reads."""
+        """Read address, key and models from the environment variables Claude Code reads."""
         key = env.get("ANTHROPIC_API_KEY") or None
         token = None if key else env.get("ANTHROPIC_AUTH_TOKEN") or None
         url = env.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
         retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
-        # The explicit time limit lifts the SDK's refusal of long answers that are not streamed.
+        # Without an explicit time limit the SDK refuses long answers that are not streamed.
         known: dict[str, Json] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
         if retries.isascii() and retries.isdigit():
             known["max_retries"] = int(retries)
@@ -129,7 +129,7 @@ class AnthropicModel:
         return _opened(await self._create(with_prefill(body)))
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Ask and give the answer piece by piece; a schema is kept by models with structured output only."""
+        """Ask and yield the answer piece by piece; only models with structured output enforce a schema."""
         body = request_body(request, self._name(request))
         if request.schema is not None:
             body = with_schema(body, request.schema)
@@ -177,8 +177,8 @@ def _opened(response: Response) -> Response:
 
 
 def _response(message: Any) -> Response:
-    """Read the SDK's message; whatever is missing in it makes the answer unreadable."""
-    # A stream that breaks off and an answer that is no JSON both come through the SDK as half a message or as text.
+    """Read the SDK's message; raise ApiError if a part of it is missing."""
+    # The SDK returns half a message for a stream that broke off, and a string for an answer that is not JSON.
     if isinstance(message, str) or getattr(message, "stop_reason", None) is None or message.usage is None:
         raise unreadable(_API, str(message)[:200])
     usage = message.usage

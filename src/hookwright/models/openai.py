@@ -1,4 +1,4 @@
-"""Chat completions, as OpenAI and many other servers speak them, by the official SDK."""
+"""Chat completions, as served by OpenAI and many others, through the official SDK."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _API = "the chat-completions API"
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-6.1-terra"
 
-#: Models that think, with the lowest effort that each takes; all others take no effort at all.
+#: Models that think, with the lowest effort each accepts; the others do not accept an effort.
 _EFFORTS = (
     (re.compile(r"^gpt-5(-mini|-nano)?(-20\d\d.*)?$"), "minimal"),
     (re.compile(r"^gpt-5\.\d+-(chat|pro|codex)"), None),
@@ -46,14 +46,14 @@ _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_to
 
 
 def request_body(request: Request, name: str) -> dict[str, Json]:
-    """Lay a request out for chat completions."""
+    """Build the body for chat completions."""
     messages = [*_system(request.system), *_chat_messages(request.messages)]
     effort = next((effort for pattern, effort in _EFFORTS if pattern.match(name)), None)
     limit = "max_completion_tokens" if re.match(r"gpt-([5-9])|o[1-9]", name) else "max_tokens"
     body: dict[str, Json] = {"model": name, "messages": messages, limit: request.max_tokens}
     if request.tools:
         body["tools"] = [_function(tool) for tool in request.tools]
-    # Newer models take tools on this API only without thinking.
+    # Newer models accept tools on this API only without thinking.
     if effort is not None and (not request.thinking or (request.tools and effort == "none")):
         body["reasoning_effort"] = effort
     if request.schema is not None:
@@ -80,7 +80,7 @@ def _response_format(schema: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _chat_messages(messages: Sequence[Message]) -> list[dict[str, Json]]:
-    """Turn block messages into chat messages: tool results become messages of their own, thinking is left out."""
+    """Turn block messages into chat messages: tool results become separate messages, thinking is dropped."""
     out: list[dict[str, Json]] = []
     for message in place_system_messages(messages, SystemRole.ANYWHERE):
         if message["role"] == "system":
@@ -140,7 +140,7 @@ def _part(block: Block) -> dict[str, Json]:
 
 
 class OpenAIModel:
-    """Asks a chat-completions API; `connect` makes the SDK's client, once for each event loop."""
+    """Asks a chat-completions API; `connect` makes the SDK's client, once per event loop."""
 
     def __init__(
         self, connect: Callable[[], AsyncOpenAI], *, main_model: str = DEFAULT_MODEL, small_model: str | None = None
@@ -151,7 +151,7 @@ class OpenAIModel:
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> OpenAIModel:
-        """Read address, key and model from the environment, by the names that the SDK reads."""
+        """Read address, key and model from the environment variables the SDK reads."""
         key = env.get("OPENAI_API_KEY") or ""
         url = env.get("OPENAI_BASE_URL") or DEFAULT_URL
         limit = api_timeout(env)
@@ -168,7 +168,7 @@ class OpenAIModel:
             return _response(await client.chat.completions.create(**self._body(request)))
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Ask and give the answer piece by piece."""
+        """Ask and yield the answer piece by piece."""
         client = await self._client.get()
         answer = _Answer()
         with api_errors(_API, load(), _reported):
@@ -193,7 +193,7 @@ def load() -> Any:
 
 
 class _Answer:
-    """Gathers the pieces of one streamed answer."""
+    """Collects the pieces of one streamed answer."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -203,7 +203,7 @@ class _Answer:
         self._id = self._model = ""
 
     def add(self, chunk: Any) -> Iterator[Delta]:
-        """Take in a chunk and give what it adds."""
+        """Add a chunk and yield its deltas."""
         self._id, self._model = chunk.id or self._id, chunk.model or self._model
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices[:1]:
@@ -224,7 +224,7 @@ class _Answer:
             yield ToolUseDelta(call["id"], call["name"], piece.function.arguments)
 
     def response(self) -> Response:
-        """Give the whole answer, or say that the stream broke off."""
+        """Return the whole answer; raise ApiError if the stream broke off."""
         if self._finish is None:
             raise ApiError(f"{_API} broke off its answer")
         calls = [(call["id"], call["name"], call["arguments"]) for call in self._calls.values()]
@@ -258,7 +258,7 @@ def _content(text: str, calls: Sequence[tuple[str, str, str]]) -> tuple[Block, .
 
 
 def _input(arguments: str) -> dict[str, Json]:
-    """Read a call's arguments; what is no JSON object stays visible, so that the tool can refuse it."""
+    """Read a call's arguments; anything but a JSON object stays visible, so the tool can refuse it."""
     try:
         return msgspec.json.decode(arguments or "{}", type=dict[str, Json])
     except msgspec.DecodeError:

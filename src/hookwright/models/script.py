@@ -1,4 +1,4 @@
-"""The script of a scripted model: parsed once, with every problem named by its place.
+"""The script of a scripted model: parsed once; every problem is reported with its place.
 
 A script is YAML or JSON: a list of turns, or an object with `turns`, `routes`, `repeat`, `pace` and `model`.
 A turn is a list of blocks:
@@ -6,13 +6,13 @@ A turn is a list of blocks:
     - text: what the model says
     - tool: Bash            a tool call; `input` and `id` may follow
       input: {command: make}
-    - when: regex           the turn is passed over unless what is new in the request matches
+    - when: regex           the turn is skipped unless the new part of the request matches
     - delay: seconds        before the answer
     - error: status         the call fails; `etype` and `message` may follow
-    - usage_in: tokens      what the answer says about the tokens read
+    - usage_in: tokens      the number of tokens read, as the answer reports it
 
-Turns are played in order. When they are used up the model says "Done."; with `repeat: true` it plays the first turn
-whose `when` matches, else the last turn, again and again.
+Turns are played in order. After the last one the model says "Done."; with `repeat: true` it keeps playing the first
+turn whose `when` matches, else the last turn.
 A route answers requests of other conversations (subagents, prompt and agent hooks, compaction) and is tried before
 the main turns: `match` (regex), `on` (first, last, system or any), `tools` (true or false: only requests with or
 without tools), `name`, and its own `turns` and `repeat`.
@@ -76,13 +76,13 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class Script(msgspec.Struct, frozen=True):
-    """Everything that a scripted model says."""
+    """Everything a scripted model says."""
 
     main: Route
     routes: tuple[Route, ...] = ()
     pace: float = 0.0
     model: str = "scripted"
-    #: Where the script was written, for messages.
+    #: Where the script comes from, for messages.
     place: str = "script"
 
 
@@ -98,7 +98,7 @@ def load_script(path: str | Path) -> Script:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: the script of the model cannot be read: {error}") from None
+        raise ConfigError(f"{path}: the model script cannot be read: {error}") from None
     return parse_script(_load_json(path, text) if str(path).endswith(".json") else _load_yaml(path, text), str(path))
 
 
@@ -125,7 +125,7 @@ def _load_yaml(path: str | Path, text: str) -> Any:
 
 
 def parse_script(value: Json, place: str = "script") -> Script:
-    """Read a script from plain values, or raise ConfigError that names the place in it."""
+    """Read a script from plain values; raise ConfigError with the place of a problem."""
     if isinstance(value, list):
         value = {"turns": value}
     reader = _ScriptReader(place)
@@ -143,7 +143,7 @@ def parse_script(value: Json, place: str = "script") -> Script:
 
 
 class _ScriptReader:
-    """Reads the parts of one script and knows its name."""
+    """Reads the parts of one script."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -158,7 +158,7 @@ class _ScriptReader:
         for key in value:
             if key not in known:
                 inside = f"{where}." if where else ""
-                raise ConfigError(f"{self.place}: {inside}{key} is not known here{did_you_mean(str(key), known)}")
+                raise ConfigError(f"{self.place}: {inside}{key} is not a valid key{did_you_mean(str(key), known)}")
 
     def text(self, value: Json, where: str) -> str:
         if not isinstance(value, str):
@@ -185,7 +185,7 @@ class _ScriptReader:
     def route(self, value: Json, where: str, index: int) -> Route:
         self.keys(value, where, _ROUTE_KEYS)
         if "match" not in value:
-            raise ConfigError(f"{self.place}: {where}: `match` is missing: a regex that tells which requests are meant")
+            raise ConfigError(f"{self.place}: {where}: `match` is missing; write a regex for the requests it answers")
         on = value.get("on", "any")
         if on not in _PARTS:
             raise self.wrong(f"{where}.on", " or ".join(_PARTS), on)

@@ -66,10 +66,10 @@ class ScriptedModel:
         yield response
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there are no connections."""
 
     def _turn(self, request: Request) -> ScriptedTurn:
-        """Find the route of a request and its next turn whose `when` holds."""
+        """Return the next turn of the request's route whose `when` matches."""
         route = self._route(request)
         new = _new_text(request.messages)
         start = self._next.get(route.name, 0)
@@ -104,7 +104,7 @@ class ScriptedModel:
             stop_reason="tool_use" if calls else "end_turn",
             model=self.main_model if request.model is None else request.model,
             id=f"msg_S{self._answers:03d}",
-            # Four characters to a token: near enough for a context meter to move.
+            # Four characters per token: close enough for a context meter.
             usage=Usage(turn.usage_in if turn.usage_in is not None else read // 4, len(encode(content)) // 4),
         )
 
@@ -117,7 +117,7 @@ class ScriptedModel:
 
 
 class Unconfigured(ScriptedModel):
-    """Stands in for a missing model: a conversation reads what to set, and hooks fail with NoModel."""
+    """Used when no model is configured: a conversation reads what to set, and hooks fail with NoModel."""
 
     def __init__(self) -> None:
         turns = (ScriptedTurn((ScriptedText(NO_MODEL),)),)
@@ -147,7 +147,7 @@ def _fits(route: Route, request: Request) -> bool:
 
 
 def _new_text(messages: Sequence[Message]) -> str:
-    """Join what was said to the model since it last spoke: user text, tool results and system messages."""
+    """Join the text the model received since its last message: user text, tool results and system messages."""
     new: list[str] = []
     for message in reversed(messages):
         if message["role"] == "assistant":

@@ -1,10 +1,10 @@
-"""What Hookwright asks of a model and what comes back; the clients are in `hookwright.models`.
+"""Requests to a model and its responses; the clients are in `hookwright.models`.
 
 Messages are plain dicts in the block shape of the Messages API, which is the neutral form here:
 `{"role": "user" | "assistant" | "system", "content": text or blocks}`, and a block is
 `{"type": "text", "text"}`, `{"type": "tool_use", "id", "name", "input"}` or
-`{"type": "tool_result", "tool_use_id", "content", "is_error"}`. A `system` message may stand anywhere; each client
-turns it into what its API takes. Blocks of other types are kept as they came, so that they can be sent back.
+`{"type": "tool_result", "tool_use_id", "content", "is_error"}`. A `system` message may appear anywhere; each
+client turns it into what its API accepts. Blocks of other types are kept unchanged, so they can be sent back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hookwright.protocol.jsontext import Json
 Block = Mapping[str, Json]
 Message = Mapping[str, Json]
 
-#: Why a call failed, in the words of the StopFailure event.
+#: Why a call failed, as the StopFailure event names it.
 ErrorKind = Literal[
     "rate_limit",
     "overloaded",
@@ -87,7 +87,7 @@ def error_kind(status: int | None, code: str | None) -> ErrorKind:
 
 
 class ToolDefinition(msgspec.Struct, frozen=True):
-    """A tool that the model may call."""
+    """A tool the model may call."""
 
     name: str
     description: str
@@ -100,19 +100,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     messages: Sequence[Message]
     system: str = ""
     tools: Sequence[ToolDefinition] = ()
-    #: The JSON schema that the answer's text must fit; None for free text.
+    #: The JSON schema of the answer; None for free text.
     schema: Mapping[str, Json] | None = None
     #: None asks the client's main model.
     model: str | None = None
     max_tokens: int = 8192
-    #: False turns thinking off, or as low as the model goes.
+    #: False turns thinking off, or as low as the model allows.
     thinking: bool = True
     #: What the call is for; anything but `conversation` is non-interactive. Clients send it as `x-hookwright-purpose`.
     purpose: str = "conversation"
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens that a call was charged for."""
+    """The tokens charged for a call."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -124,12 +124,12 @@ class Usage(msgspec.Struct, frozen=True):
 
     @property
     def context_tokens(self) -> int:
-        """Count everything that the model read."""
+        """All tokens the model read."""
         return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model said; `content` goes back unchanged as the assistant's message."""
+    """The model's answer; `content` is sent back unchanged as the assistant's message."""
 
     content: tuple[Block, ...]
     stop_reason: str
@@ -139,44 +139,44 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Join the text blocks."""
+        """The text blocks, joined."""
         return "".join(block["text"] for block in self.content if block["type"] == "text")
 
     @property
     def tool_uses(self) -> tuple[Block, ...]:
-        """Give the tool calls in their order."""
+        """The tool calls, in order."""
         return tuple(block for block in self.content if block["type"] == "tool_use")
 
 
 class TextDelta(msgspec.Struct, frozen=True):
-    """Some more of the text."""
+    """The next piece of the text."""
 
     text: str
 
 
 class ToolUseDelta(msgspec.Struct, frozen=True):
-    """Some more of a tool call; its first delta has an empty `partial_json`."""
+    """The next piece of a tool call; the first one has an empty `partial_json`."""
 
     id: str
     name: str
     partial_json: str = ""
 
 
-#: A stream ends with exactly one Response, which holds everything that the deltas said.
+#: A stream ends with exactly one Response, which contains all deltas.
 Delta = TextDelta | ToolUseDelta | Response
 
 
 class Model(Protocol):
-    """A language model behind some API; every failure of the API is an ApiError."""
+    """A language model; every failure of its API is an ApiError."""
 
     @property
     def main_model(self) -> str:
-        """Name the model that answers when a request names none."""
+        """The model that answers requests without a model name."""
         ...
 
     @property
     def small_model(self) -> str:
-        """Name the model for hooks: a small fast one if one is configured, else the main one."""
+        """The model for hooks: the small fast one if configured, else the main one."""
         ...
 
     async def complete(self, request: Request) -> Response:
@@ -184,9 +184,9 @@ class Model(Protocol):
         ...
 
     def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Ask and give the answer piece by piece; closing the iterator ends the call."""
+        """Ask and yield the answer piece by piece; closing the iterator ends the call."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections; the model can still be used afterwards."""
+        """Close connections; the model can still be used afterwards."""
         ...

@@ -18,11 +18,11 @@ def glob_regex(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("|".join(map(_translated, _alternatives(pattern))), re.DOTALL)
     except re.error as error:
-        raise Refused(f"{pattern!r} cannot be read as a glob pattern: {error}") from None
+        raise Refused(f"{pattern!r} is not a valid glob pattern: {error}") from None
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Write `{a,b}` out, the innermost first."""
+    """Expand `{a,b}`, the innermost first."""
     done, todo = [], [pattern]
     while todo:
         text = todo.pop()
@@ -32,7 +32,7 @@ def _alternatives(pattern: str) -> list[str]:
         else:
             todo += [text[: choice.start()] + part + text[choice.end() :] for part in choice[1].split(",")]
         if len(done) + len(todo) > _MAX_ALTERNATIVES:
-            raise Refused(f"{pattern!r} stands for more than {_MAX_ALTERNATIVES} patterns")
+            raise Refused(f"{pattern!r} expands to more than {_MAX_ALTERNATIVES} patterns; use fewer alternatives")
     return done
 
 
@@ -50,7 +50,7 @@ def _translated(pattern: str) -> str:
 
 
 def _members(text: str) -> str:
-    """Write the inside of a set of characters so that nothing in it is special but a range."""
+    """Escape the characters of a set; only a range keeps its meaning."""
     out, at = "", 0
     while at < len(text):
         is_range = at + 2 < len(text) and text[at + 1] == "-"

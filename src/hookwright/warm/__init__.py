@@ -1,1 +1,1 @@
-"""Python hooks without the start of Python: forks of a held interpreter, and workers that stay (docs/workers.md)."""
+"""Python hooks without starting Python: forks of a held interpreter, and resident workers (docs/workers.md)."""

@@ -1,4 +1,4 @@
-"""Whose word a handler is; no worker ever serves two of them."""
+"""Trust domains of handlers; a worker never serves two of them."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from hookwright.protocol.sources import Source
 
 
 def domain(source: Source) -> Hashable:
-    """Name the trust domain of a handler: its scope, its plugin or component, and the folder that declares it."""
+    """Return the trust domain of a handler: its scope, its plugin or component, and the folder that declares it."""
     return (source.scope, source.from_project, source.plugin, source.component, os.path.dirname(source.path))

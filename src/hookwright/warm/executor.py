@@ -1,4 +1,4 @@
-"""Run command handlers with the key `worker`: in a fork of a held interpreter, or in a process that stays."""
+"""Run command handlers with the key `worker`: in a fork of a held interpreter, or in a resident process."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hookwright.warm.workers import Workers
 
 
 class WorkerExecutor:
-    """Asks workers where it can and starts the command the ordinary way where it cannot."""
+    """Uses a worker where possible, and starts the command the ordinary way otherwise."""
 
     def __init__(self, commands: CommandExecutor, workers: Workers) -> None:
         self._commands = commands
         self._interpreters = workers.interpreters
         self._residents = workers.residents
-        #: Handlers of which it was said why they have no worker.
-        self._told: set[str] = set()
+        #: Handlers whose lack of a worker was already reported.
+        self._reported: set[str] = set()
 
     async def __call__(self, job: Job) -> Reply:
-        """Run the hook; the reply is that of an ordinary start."""
+        """Run the hook; the reply is the same as that of an ordinary start."""
         handler = job.handler
         assert isinstance(handler, CommandHandler)
         try:
             command = self._commands.command(job)
         except OSError as error:
-            return Failed(Failure.LAUNCH, f"its env file cannot be made: {error}")
+            return Failed(Failure.LAUNCH, f"cannot create its env file: {error}")
         if handler.worker == "resident":
             return await self._resident(job, handler, command)
         return await self._warm(job, handler, command)
@@ -55,10 +55,10 @@ class WorkerExecutor:
         return self._with_reason(reply, handler, fork)
 
     def _with_reason(self, reply: Reply, handler: CommandHandler, unusual: Unusual) -> Reply:
-        """Say once for each handler that asked for a worker why it has none."""
+        """Add a note, once per handler that asked for a worker, why it has none."""
         place = str(handler.source)
-        if handler.worker is None or place in self._told or not isinstance(reply, Exited):
+        if handler.worker is None or place in self._reported or not isinstance(reply, Exited):
             return reply
-        self._told.add(place)
-        note = f'`worker` is "{handler.worker}", but the hook is started anew for every event: {unusual.reason}'
+        self._reported.add(place)
+        note = f'`worker` is "{handler.worker}", but a new process is started for every event: {unusual.reason}'
         return msgspec.structs.replace(reply, notes=(*reply.notes, note))

@@ -1,4 +1,4 @@
-"""Decide whether a command is a plain Python hook, and say which interpreter and script it runs."""
+"""Decide whether a command is a plain Python hook, and find its interpreter and script."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hookwright.protocol.handlers import CommandHandler
 from hookwright.warm.words import split
 
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
-#: Options of the interpreter that change nothing about how it starts.
+#: Options of the interpreter that do not change how it starts.
 _OPTIONS = frozenset({"-u", "-B"})
 _SHEBANG = re.compile(rb"#![ \t]*(?:(?:/usr)?/bin/env[ \t]+(?P<name>[^\s/]+)|(?P<path>/[^\s]+))[ \t]*\n")
 
 
 class WarmPlan(msgspec.Struct, frozen=True):
-    """A Python hook that an interpreter can be held ready for."""
+    """A Python hook for which an interpreter can be held ready."""
 
-    #: The interpreter as the command names it, and the file it is.
+    #: The interpreter as named in the command, and its file.
     interpreter: str
     program: str
     #: The interpreter's own command line, as `sys.orig_argv` will show it.
     argv: tuple[str, ...]
-    #: The script as it is named there.
+    #: The script as named there.
     script: str
     #: Whether the start depends on the working directory.
     local: bool
-    #: Whether a shell stands before it, with its own changes to the environment.
+    #: Whether a shell starts it, with its own changes to the environment.
     shell: bool
 
 
@@ -42,7 +42,7 @@ class Unusual(msgspec.Struct, frozen=True):
 
 
 def plan(handler: CommandHandler, command: Command) -> WarmPlan | Unusual:
-    """Say how a command would be held ready, or why it cannot be."""
+    """Return how to hold a command ready, or why that is not possible."""
     words = _words(handler, command)
     if isinstance(words, Unusual):
         return words
@@ -51,12 +51,12 @@ def plan(handler: CommandHandler, command: Command) -> WarmPlan | Unusual:
         return lead
     program = find_program(lead[0], command.env)
     if program is None:
-        return Unusual(f"{lead[0]} is not found by an absolute PATH")
+        return Unusual(f"{lead[0]} was not found in an absolute PATH folder")
     if not _is_binary(program):
         return Unusual(f"{program} is a script, not an interpreter")
     script = next((word for word in lead[1:] if word not in _OPTIONS), "")
     if not script or script.startswith("-"):
-        return Unusual("it is not the plain form `python3 script.py`")
+        return Unusual("it does not have the plain form `python3 script.py`")
     if not _is_file(os.path.join(command.cwd, script)):
         return Unusual(f"{script} is not a file")
     if "\n" in script or any("\n" in value for name, value in command.env.items() if name == "PYTHONPATH"):
@@ -69,7 +69,7 @@ def _words(handler: CommandHandler, command: Command) -> tuple[str, ...] | Unusu
     if handler.args is not None:
         return command.argv
     if command.argv[:2] != ("/bin/sh", "-c") or command.argv[2] != handler.command:
-        return Unusual("it is not started by /bin/sh alone")
+        return Unusual("it is not started by plain /bin/sh")
     if any(name.startswith("BASH_FUNC_") for name in command.env):
         return Unusual("the environment defines shell functions")
     words = split(handler.command, command.env)
@@ -77,12 +77,12 @@ def _words(handler: CommandHandler, command: Command) -> tuple[str, ...] | Unusu
 
 
 def _lead(words: tuple[str, ...], command: Command) -> tuple[str, ...] | Unusual:
-    """Put the interpreter first: it is named, or the first line of the script names it."""
+    """Put the interpreter first: the command names it, or the first line of the script does."""
     if _PYTHON.fullmatch(os.path.basename(words[0])):
         return words
     path = words[0] if "/" in words[0] else find_program(words[0], command.env)
     if path is None:
-        return Unusual(f"{words[0]} is not found by an absolute PATH")
+        return Unusual(f"{words[0]} was not found in an absolute PATH folder")
     place = os.path.join(command.cwd, path)
     interpreter = _shebang(place)
     if interpreter is None or not _PYTHON.fullmatch(os.path.basename(interpreter)):
@@ -102,7 +102,7 @@ def _shebang(path: str) -> str | None:
 
 
 def find_program(name: str, env: Mapping[str, str]) -> str | None:
-    """Find a program as the shell does; None if it is not there or where it is depends on the directory."""
+    """Find a program as the shell does; None if it is missing or its place depends on the working directory."""
     if "/" in name:
         return name if os.path.isabs(name) and os.access(name, os.X_OK) else None
     for folder in env.get("PATH", os.defpath).split(os.pathsep):

@@ -1,4 +1,4 @@
-"""The interpreters of one session: one for each command and trust domain, made when first needed."""
+"""The interpreters of one session: one per command and trust domain, started when first needed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hookwright.warm.domains import domain
 from hookwright.warm.plan import Unusual, WarmPlan, plan
 from hookwright.warm.zygote import PATIENCE, Spare, Zygote, stamp_of, with_start
 
-#: Interpreters that are held at once; the one that was used least recently makes room.
+#: Interpreters held at once; the least recently used one makes room.
 _HELD = 16
-#: An interpreter that was started so often without being of use changes too often to be held.
+#: An interpreter started this often without serving an event changes too often to be held.
 _TRIES = 4
 
 
 class Forked(Process):
-    """A process that is the child of a zygote, which tells how it ended."""
+    """A child of a zygote, which reports how it ended."""
 
     def __init__(self, zygote: Zygote, pid: int, pipes: Pipes, mark: str) -> None:
         super().__init__(asyncio.get_running_loop(), pid, pipes, Limits(), mark)
@@ -35,13 +35,13 @@ class Forked(Process):
 
 
 class WarmFork(msgspec.Struct, frozen=True):
-    """A fork that waits for its event."""
+    """A fork waiting for its event."""
 
     zygote: Zygote
     spare: Spare
 
     def start(self, command: Command, timeout: float | None) -> Process | NotStarted:
-        """Let it go on with an event; if it is gone, start the command the ordinary way."""
+        """Send it an event; if it is gone, start the command the ordinary way."""
         pipes = Pipes()
         try:
             pipes.open(command.stdin)
@@ -57,7 +57,7 @@ class WarmFork(msgspec.Struct, frozen=True):
 
 
 class _PoolPlace(msgspec.Struct, eq=False):
-    """What is known about one command."""
+    """The state of one command."""
 
     zygote: Zygote | None = None
     preparing: bool = False
@@ -67,17 +67,17 @@ class _PoolPlace(msgspec.Struct, eq=False):
 
 
 class Interpreters:
-    """Answers "is there a fork for this command?" and keeps the interpreters behind it."""
+    """Holds interpreters ready and hands out their forks."""
 
     def __init__(self) -> None:
         self._places: dict[Hashable, _PoolPlace] = {}
         self._probed: dict[Hashable, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Interpreters that take no event and may still have some.
+        #: Interpreters that accept no new events and may still be running some.
         self._leaving: set[Zygote] = set()
 
     async def take(self, handler: CommandHandler, command: Command) -> WarmFork | Unusual | None:
-        """Find a fork for an event; None when none is ready yet, Unusual when there will never be one."""
+        """Return a fork for an event; None when none is ready yet, Unusual when there will never be one."""
         planned = plan(handler, command)
         if isinstance(planned, Unusual):
             return planned
@@ -96,7 +96,7 @@ class Interpreters:
         return WarmFork(zygote, spare)
 
     def prepare(self, handler: CommandHandler, command: Command) -> None:
-        """Have an interpreter ready for the next event of this command."""
+        """Prepare an interpreter for the next event of this command."""
         planned = plan(handler, command)
         if isinstance(planned, Unusual):
             return
@@ -110,16 +110,16 @@ class Interpreters:
 
     @property
     def served(self) -> int:
-        """Count the events that forks were given."""
+        """The number of events given to forks."""
         return sum(place.served for place in self._places.values())
 
     @property
     def refusals(self) -> list[str]:
-        """List why commands that looked plain have no interpreter."""
+        """Why commands that looked plain have no interpreter."""
         return [place.unusual.reason for place in self._places.values() if place.unusual is not None]
 
     async def settled(self) -> None:
-        """Wait until everything that was to be prepared is."""
+        """Wait until all preparations are done."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -136,14 +136,14 @@ class Interpreters:
     def _place(self, source: Source, planned: WarmPlan, command: Command) -> _PoolPlace:
         key = (domain(source), planned.argv, planned.shell, command.cwd if planned.local else None)
         place = self._places.pop(key, None) or _PoolPlace()
-        self._places[key] = place  # the last one is the one used last
+        self._places[key] = place  # the most recently used one is last
         return place
 
     async def _prepare(self, place: _PoolPlace, planned: WarmPlan, command: Command) -> None:
         place.starts += 1
         try:
             if place.starts > _TRIES and place.starts > place.served:
-                place.unusual = Unusual("what its start depends on changes too often")
+                place.unusual = Unusual("the files its start depends on change too often")
             elif not await self._obeys(planned, command):
                 place.unusual = Unusual(f"{planned.program} does not start as CPython 3.10 or later does")
             else:
@@ -153,7 +153,7 @@ class Interpreters:
         self._make_room()
 
     async def _obeys(self, planned: WarmPlan, command: Command) -> bool:
-        """Ask an interpreter once, without a script, whether it looks at our start at all."""
+        """Check once, without a script, whether an interpreter runs our `sitecustomize.py` at all."""
         key = stamp_of(planned.program)
         if key not in self._probed:
             answer = secrets.token_hex(8)
@@ -183,7 +183,7 @@ async def _begin(planned: WarmPlan, command: Command) -> tuple[Zygote | None, Un
         return None, Unusual(f"its interpreter cannot be started: {error}")
     try:
         unusual = await zygote.up()
-    except BaseException:  # a cancellation, too
+    except BaseException:  # also a cancellation
         await zygote.aclose()
         raise
     if unusual is not None:

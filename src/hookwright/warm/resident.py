@@ -1,9 +1,9 @@
-"""One hook process that stays: the host's side of the worker protocol (docs/workers.md).
+"""One resident hook process: the host's side of the worker protocol (docs/workers.md).
 
 Laws
-* One event at a time. Whatever breaks the protocol, the time limit or the waiter's patience ends the process with its
-  group; an answer is never taken for that of another event.
-* A process that dies over an event is the reply to that event, as it would be without a worker; the event is not
+* One event at a time. A broken protocol, the time limit and a cancelled waiter each end the process with its group;
+  an answer is never taken for that of another event.
+* The death of a process during an event is the reply to that event, as it would be without a worker; the event is not
   tried again.
 """
 
@@ -24,25 +24,25 @@ from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.warm.plan import Unusual
 from hookwright.warm.zygote import NamedStamp, stamp_of, varies
 
-#: An answer that is longer is none, and what is printed beyond that is not kept; the limits of any process.
+#: Longer answers are refused, and output beyond this is not kept; the limits of any process.
 _LONGEST = 8 * 1024 * 1024
 _PRINTED = 1024 * 1024
 _READ = 65536
-#: The most that a pipe holds.
+#: The capacity of a pipe.
 _PIPE = 1024 * 1024
-#: A worker that answers within so many seconds is waited for; starting a process keeps the loop as long.
+#: Seconds to wait for a quick worker without the loop; starting a process blocks the loop as long.
 _AT_ONCE = 0.0003
-#: Descriptors that `select` can wait for.
+#: The number of descriptors `select` can wait for.
 _SELECTABLE = 1024
 #: Seconds from SIGTERM to SIGKILL, and how long an idle process may take to notice the end of its stdin.
 _KILL_AFTER = 1.5
 _LEAVE = 0.5
-#: Files of the hook that are watched for changes.
+#: Files of the hook watched for changes.
 _WATCHED = 256
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """The first line of a worker: the protocol that it speaks, and the files it is made of."""
+    """The first line of a worker: its protocol version and its source files."""
 
     worker: int
     files: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ _answer = msgspec.json.Decoder(WorkerAnswer)
 
 
 class Resident:
-    """A worker process and what passes between it and us."""
+    """A worker process and the messages exchanged with it."""
 
     def __init__(self, command: Command) -> None:
         self.command = command
@@ -87,7 +87,7 @@ class Resident:
                 os.set_blocking(ours, False)
             self.pid = spawn(_as_worker(command), child_in, child_out, child_err)
             watch_exit(self._loop, self.pid, self._on_exit)
-        except BaseException:  # whatever it is, the pipes are ours
+        except BaseException:  # the pipes must be closed in any case
             for ours in (self._in, self._out, self._err):
                 os.close(ours)
             raise
@@ -100,10 +100,10 @@ class Resident:
         self._poll = select.poll()
         self._poll.register(self._err, select.POLLIN)
 
-    # ── what it is asked ────────────────────────────────────────────────────
+    # ── requests ────────────────────────────────────────────────────────────
 
     async def greeting(self, limit: float) -> Unusual | None:
-        """Wait for its first line; say why it is no worker, after ending it."""
+        """Wait for its first line; if it is not a worker, end it and return why."""
         line = await self._line(limit)
         try:
             greeting = _greeting.decode(line) if line is not None else None
@@ -118,7 +118,7 @@ class Resident:
         return Unusual(f"it does not speak the worker protocol: {said!r} instead of a greeting")
 
     async def ask(self, command: Command, limit: float | None) -> Reply:
-        """Hand over an event and wait for its answer."""
+        """Send an event and wait for its answer."""
         self.asked += 1
         self._printed.clear()
         self._send(self._request(command))
@@ -134,12 +134,12 @@ class Resident:
         if line is None:
             return _death(await self._gone, bytes(self._printed))
         if self._poll.poll(0):
-            self._on_print()  # what it printed before it answered is in the pipe by now
+            self._on_print()  # its output before the answer is in the pipe by now
         try:
             answer = _answer.decode(line)
         except msgspec.DecodeError as error:
             await self.end()
-            return Failed(Failure.ANSWER, f"the worker's line is no answer: {error}")
+            return Failed(Failure.ANSWER, f"the worker's line is not an answer: {error}")
         if answer.id != self.asked:
             await self.end()
             return Failed(Failure.ANSWER, f"the worker answered event {answer.id} instead of {self.asked}")
@@ -148,18 +148,18 @@ class Resident:
         return Exited(answer.exit & 0xFF, stdout, stderr, interleaved=stderr + stdout)
 
     def usable(self) -> bool:
-        """Tell whether it can be asked again."""
+        """Return whether it can be asked again."""
         return not (self._broken or self._gone.done() or self._received)
 
     def fits(self, command: Command) -> bool:
-        """Tell whether a new process would be the same program in the same surroundings."""
+        """Return whether a new process would be the same program in the same environment."""
         if any(stamp_of(stamp[0]) != stamp for stamp in self._stamps):
             return False
         self._note_changes(command)
         return all(map(varies, self._changes))
 
     def memory(self) -> int:
-        """Tell how many bytes it has in memory; 0 where the system does not say."""
+        """Return its memory use in bytes; 0 where the system does not report it."""
         try:
             with open(f"/proc/{self.pid}/statm", "rb") as file:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -167,7 +167,7 @@ class Resident:
             return 0
 
     def _request(self, command: Command) -> bytes:
-        """Put the event, as it was serialised for all handlers, into its envelope."""
+        """Wrap the event, serialised once for all handlers, in its envelope."""
         if self._env is not command.env:
             self._note_changes(command)
         name, _, value = command.mark.partition("=")
@@ -176,7 +176,7 @@ class Resident:
         return b'%b,"event":%b}\n' % (head[:-1], command.stdin.rstrip(b"\n"))
 
     def _note_changes(self, command: Command) -> None:
-        """Note which variables differ from those of the event before."""
+        """Record which variables differ from those of the previous event."""
         before, now = self._env, command.env
         if before is now:
             self._changes = {}
@@ -189,7 +189,7 @@ class Resident:
     # ── the wire ────────────────────────────────────────────────────────────
 
     def _line_at_once(self) -> bytes | None:
-        """Wait for a worker that was quick before, without the loop: two turns of it cost more than the answer."""
+        """Wait for a worker that was quick before, without the loop: two loop iterations cost more than the answer."""
         if not self._quick or self._out >= _SELECTABLE:
             return None
         select.select((self._out,), (), (), _AT_ONCE)
@@ -236,7 +236,7 @@ class Resident:
             self._unsent = self._unsent[os.write(self._in, self._unsent) :]
         except BlockingIOError:
             return
-        except OSError:  # it closed its stdin; what it makes of that, its exit or the time limit will tell
+        except OSError:  # it closed its stdin; its exit or the time limit follows
             self._unsent = memoryview(b"")
 
     def _on_output(self) -> None:
@@ -251,7 +251,7 @@ class Resident:
         return len(self._received) > _LONGEST
 
     def _ready_line(self) -> bytes | None:
-        """Read what has come; give the line that is complete by that."""
+        """Read what has arrived; return the line it completes."""
         chunk = self._read(self._out)
         if not self._received and chunk.endswith(b"\n") and chunk.find(b"\n") == len(chunk) - 1:
             return chunk
@@ -272,13 +272,13 @@ class Resident:
         except BlockingIOError:
             return b""
         if not chunk:
-            self._loop.remove_reader(stream)  # its end comes through the exit watch
+            self._loop.remove_reader(stream)  # the exit watch reports its end
         return chunk
 
     # ── its end ─────────────────────────────────────────────────────────────
 
     async def leave(self) -> None:
-        """Let an idle worker go: its stdin ends, and if it does not understand that, so does it."""
+        """Close the stdin of an idle worker, and end it if it does not exit."""
         self._broken = True
         if not self._gone.done():
             self._loop.remove_writer(self._in)
@@ -288,7 +288,7 @@ class Resident:
         await self.end()
 
     async def end(self) -> None:
-        """End it with its group and wait until it is gone; if nobody can wait, at once."""
+        """End it with its group and wait until it is gone; without a running loop, use SIGKILL at once."""
         self._broken = True
         if self._gone.done():
             return
@@ -302,7 +302,7 @@ class Resident:
         await asyncio.wait((self._gone,), timeout=_KILL_AFTER)
 
     def _on_exit(self, status: Status) -> None:
-        for _ in range(_PIPE // _READ):  # what is left in the pipes
+        for _ in range(_PIPE // _READ):  # the rest of the pipes
             self._on_output()
             self._on_print()
         for ours in (self._in, self._out, self._err):
@@ -319,11 +319,11 @@ def _as_worker(command: Command) -> Command:
 
 
 def _death(status: Status, stderr: bytes) -> Reply:
-    """Give the reply of a process that ended over an event."""
+    """Return the reply for a process that ended during an event."""
     match status:
         case ExitCode(code=code):
             return Exited(code, b"", stderr, interleaved=stderr)
         case Signalled(number=number):
             return Exited(128 + number, b"", stderr, number, interleaved=stderr)
         case _:
-            return Failed(Failure.LAUNCH, "its exit status cannot be known: this program reaps its children elsewhere")
+            return Failed(Failure.LAUNCH, "exit status unknown: another part of this process reaped the child")

@@ -1,4 +1,4 @@
-"""The resident workers of one session: started when needed, reused while they are what they were, ended in time."""
+"""The resident workers of one session: started when needed, reused while unchanged, replaced when old or large."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from hookwright.warm.plan import Unusual
 from hookwright.warm.resident import Resident
 from hookwright.warm.words import split
 
-#: Workers of one command that wait for the next event; more are started while events come at once.
+#: Idle workers kept per command; more are started while events arrive at once.
 _IDLE = 2
-#: A worker is replaced after so many events, seconds or bytes of memory, which is looked at now and then.
+#: A worker is replaced after this many events, seconds or bytes of memory; the memory is checked now and then.
 _EVENTS = 10_000
 _AGE = 3600.0
 _MEMORY = 512 * 1024 * 1024
 _LOOK = 64
-#: Seconds in which a worker must have said hello.
+#: Seconds a worker may take for its greeting.
 _PATIENCE = 20.0
 
 
 class _Place(msgspec.Struct, eq=False):
-    """What is known about one command."""
+    """The state of one command."""
 
     idle: list[Resident] = msgspec.field(default_factory=list)
     unusual: Unusual | None = None
 
 
 class Residents:
-    """Answers events through workers that stay."""
+    """Answers events with resident workers."""
 
     def __init__(self) -> None:
         self._places: dict[Hashable, _Place] = {}
@@ -44,7 +44,7 @@ class Residents:
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def ask(self, handler: CommandHandler, command: Command, limit: float | None) -> Reply | Unusual:
-        """Have an event answered by a worker that waits, else by a new one."""
+        """Have an event answered by an idle worker, else by a new one."""
         where = None if _is_placed(handler, command) else command.cwd
         place = self._places.setdefault((domain(handler.source), command.argv, where), _Place())
         if place.unusual is not None:
@@ -92,7 +92,7 @@ class Residents:
         return worker
 
     def _lasts(self, worker: Resident) -> bool:
-        """Tell whether a worker is young and small enough for another event."""
+        """Return whether a worker is young and small enough for another event."""
         if worker.asked >= _EVENTS or asyncio.get_running_loop().time() - worker.started > _AGE:
             return False
         return worker.asked % _LOOK != 0 or worker.memory() <= _MEMORY
@@ -118,7 +118,7 @@ class Residents:
 
 
 def _is_placed(handler: CommandHandler, command: Command) -> bool:
-    """Tell whether a command is the same program in every directory: no word of it names something in this one."""
+    """Return whether a command is the same program in every directory: no word names a file in this one."""
     words = split(handler.command, command.env) if handler.args is None else command.argv
     return words is not None and not any(
         not os.path.isabs(word) and os.path.lexists(os.path.join(command.cwd, word)) for word in words

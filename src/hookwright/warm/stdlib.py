@@ -1,7 +1,7 @@
-"""Modules of the standard library whose import leaves no trace of the moment: safe to import before the event.
+"""Modules of the standard library that are safe to import before the event.
 
-Importing them reads no file but their own, no variable of an event, no clock (`logging` does, and is set right
-again), starts no thread and draws no random number that outlives a fork. A test watches all of them do so.
+Importing them reads only their own files, no variable of an event and no clock (`logging` does, and is corrected),
+starts no thread and draws no random number that outlives a fork. A test checks all of them.
 """
 
 from __future__ import annotations

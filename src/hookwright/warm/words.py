@@ -1,4 +1,4 @@
-"""Read the few shell commands whose meaning is beyond doubt: one program, plain words, quotes and variables."""
+"""Read shell commands with only one possible meaning: one program, plain words, quotes and variables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-#: Characters that mean themselves everywhere in a shell word.
+#: Characters without a special meaning anywhere in a shell word.
 _PLAIN = r"[A-Za-z0-9_./+@%:,=-]"
 _TOKEN = re.compile(
     rf"""
@@ -27,19 +27,19 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """Characters that stand for themselves."""
+    """Literal characters."""
 
     text: str
 
 
 class _Quoted(msgspec.Struct, frozen=True):
-    """The value of a variable, whatever it is; empty when it is not set."""
+    """The value of a variable in quotes; empty when it is not set."""
 
     name: str
 
 
 class _Bare(msgspec.Struct, frozen=True):
-    """The value of a variable where the shell would split it and look for files; so it must have nothing of that."""
+    """The value of a variable without quotes; it must contain nothing the shell would split or expand."""
 
     name: str
 
@@ -48,10 +48,10 @@ _Part = _Text | _Quoted | _Bare
 
 
 def split(command: str, env: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Give the words that a POSIX shell would start, or None where that takes a shell to know.
+    """Return the words a POSIX shell would start, or None where only a shell can tell.
 
-    Law: operators, redirections, substitutions, globs, escapes, comments, assignments before the program and
-    anything else that is not certain is None. What is certain is the same in every POSIX shell.
+    Law: operators, redirections, substitutions, globs, escapes, comments, assignments before the program and anything
+    else that is not certain return None. A result is the same in every POSIX shell.
     """
     parsed = _parse(command.strip(" \t\n"))
     if parsed is None:

@@ -1,4 +1,4 @@
-"""All workers of one session, and their end."""
+"""All workers of one session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hookwright.warm.residents import Residents
 
 
 class Workers:
-    """The interpreters that are held and the processes that stay, across reloads of the settings."""
+    """The held interpreters and resident processes, kept across reloads of the settings."""
 
     def __init__(self) -> None:
         self.interpreters = Interpreters()

@@ -1,11 +1,11 @@
-"""Keep an interpreter just before its script, on this side of the wire (the other is `start/sitecustomize.py`).
+"""Hold an interpreter right before its script: the host's side (the other is `start/sitecustomize.py`).
 
 Laws
 * The interpreter is started by the hook's own command line, in the hook's own environment; it belongs to one
   command of one trust domain.
-* Every event gets a fork of its own, in its own session, so that its whole group can be ended. The fork is made
-  before the event and waits; its parent, the zygote, reaps it and tells its status.
-* It is given up as soon as anything that its start depended on has changed.
+* Every event gets its own fork, in its own session, so its whole group can be ended. The fork is made before the
+  event and waits; its parent, the zygote, reaps it and reports its status.
+* It is dropped as soon as anything its start depended on has changed.
 * It ends with us: its channel closes, however we end.
 """
 
@@ -30,39 +30,39 @@ from hookwright.warm.plan import Unusual, WarmPlan
 from hookwright.warm.stdlib import PRELOADED
 
 START = os.path.join(os.path.dirname(__file__), "start")
-#: As much as one message may have; an environment fits.
+#: Bytes of one message; an environment fits.
 _MESSAGE = 1 << 18
-#: Forks that wait for an event, at most; each has some megabytes of its own.
+#: Waiting forks, at most; each has some megabytes of memory.
 _SPARES = 4
-#: A fork writes its mark where the system shows the environment of the start; it must fit there.
+#: A fork writes its mark into the initial environment, where the system shows it; it must fit there.
 _ROOM = "~" * 16
-#: Seconds in which an interpreter must be up.
+#: Seconds an interpreter may take to start.
 PATIENCE = 20.0
 
 NamedStamp = tuple[str, int, int, int]
 
 
 class Spare(msgspec.Struct, frozen=True):
-    """A fork that waits for an event, and the channel on which it waits."""
+    """A fork waiting for an event, and the channel it reads."""
 
     pid: int
     channel: socket.socket
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What an interpreter said about its start."""
+    """What an interpreter reported about its start."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     #: What must not change.
     stamps: tuple[NamedStamp, ...]
-    #: Folders that Python searches before its own library: no module there may have the name of a preloaded one.
+    #: Folders Python searches before its own library: no module there may have the name of a preloaded one.
     folders: tuple[NamedStamp, ...]
     preloaded: frozenset[str]
 
 
 class Zygote:
-    """One interpreter that is held ready, and its forks."""
+    """One interpreter held ready, and its forks."""
 
     def __init__(self, plan: WarmPlan, command: Command) -> None:
         self.plan = plan
@@ -86,7 +86,7 @@ class Zygote:
             self._loop.add_reader(self._channel, self._on_message)
             self.pid = spawn(_with_order(command, plan), theirs.fileno(), noise, noise)
             watch_exit(self._loop, self.pid, self._on_exit)
-        except BaseException:  # whatever it is, nobody can use it
+        except BaseException:  # it cannot be used, and must not stay
             self._gone.set_result(None)
             self.close()
             raise
@@ -97,7 +97,7 @@ class Zygote:
     # ── its life ────────────────────────────────────────────────────────────
 
     async def up(self) -> Unusual | None:
-        """Wait until it is held; say why it cannot be."""
+        """Wait until it is ready; return why if it cannot be held."""
         try:
             async with asyncio.timeout(PATIENCE):
                 facts = await asyncio.shield(self._up)
@@ -115,14 +115,14 @@ class Zygote:
         return None
 
     def retire(self) -> None:
-        """Take no event from now on, and end when those that it has are answered."""
+        """Accept no more events, and end when the current ones are answered."""
         self._retired = True
         self._send_away()
         if not self._watches:
             self.close()
 
     def close(self) -> None:
-        """End it and the forks that wait. Of a fork that has an event, nobody will know how it ended."""
+        """End it and its waiting forks. How a fork with an event ends is then not reported."""
         if self._closed:
             return
         if not self._up.done():
@@ -135,7 +135,7 @@ class Zygote:
         for on_exit in watches.values():
             on_exit(Unknown())
         if not self._gone.done():
-            os.killpg(self.pid, signal.SIGKILL)  # a shell may stand before it; not reaped before the watch says so
+            os.killpg(self.pid, signal.SIGKILL)  # perhaps with a shell; the watch reaps it
 
     async def aclose(self) -> None:
         """End it and wait until it is gone."""
@@ -144,7 +144,7 @@ class Zygote:
 
     @property
     def running(self) -> bool:
-        """Tell whether its process is there."""
+        """Whether its process exists."""
         return not self._gone.done()
 
     @property
@@ -161,11 +161,11 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        """Tell whether it can still be asked."""
+        """Whether it can still serve events."""
         return not self._closed and not self._retired
 
     def current(self, command: Command) -> bool:
-        """Tell whether a start in these surroundings would still come to the same interpreter."""
+        """Return whether a start in this environment would still lead to the same interpreter."""
         facts = self._up.result() if self._up.done() else None
         if not self.alive or not isinstance(facts, Facts):
             return False
@@ -177,7 +177,7 @@ class Zygote:
         return all(stamp_of(stamp[0]) == stamp for stamp in facts.stamps) and self._unshadowed(facts)
 
     def _unshadowed(self, facts: Facts) -> bool:
-        """A new file beside the script may take the place of a module that was preloaded."""
+        """Return whether no new file next to the script shadows a preloaded module."""
         for folder, old in self._folders.items():
             now = stamp_of(folder)
             if now == old:
@@ -194,7 +194,7 @@ class Zygote:
     # ── its forks ───────────────────────────────────────────────────────────
 
     async def take(self) -> Spare | None:
-        """Get a fork that waits, or the next one; None when there will be none."""
+        """Return a waiting fork, or the next one; None when there will be none."""
         if self._spares:
             return self._spares.popleft()
         if not self.alive:
@@ -206,33 +206,33 @@ class Zygote:
         return await taker
 
     def send(self, spare: Spare, command: Command, streams: list[int]) -> None:
-        """Give a fork its event; raise OSError when it is gone."""
+        """Send a fork its event; raise OSError when it is gone."""
         lines = [os.fsencode(command.cwd), *self._changes(command)]
         socket.send_fds(spare.channel, [b"\0".join(lines)], streams)
         spare.channel.close()
         self._fill()
 
     def watch(self, pid: int, on_exit: Callable[[Status], None]) -> ExitWatch:
-        """Have a callback called when a fork has ended."""
+        """Register a callback for the end of a fork."""
         self._watches[pid] = on_exit
         return _ForkWatch(self, pid)
 
     def unwatch(self, pid: int) -> None:
-        """Forget a callback."""
+        """Remove a callback."""
         self._watches.pop(pid, None)
 
     def _fill(self) -> None:
-        """Ask for forks until as many wait, or come, as are wanted."""
+        """Request forks until enough are waiting or on their way."""
         missing = max(self._wanted - len(self._spares), 0) + len(self._takers) - self._coming
         try:
             for _ in range(missing):
                 self._channel.send(b"F")
                 self._coming += 1
-        except OSError:  # it is gone or stuck: without forks the hooks are started the ordinary way
+        except OSError:  # it is gone or stuck; without forks, hooks are started the ordinary way
             self.close()
 
     def _changes(self, command: Command) -> list[bytes]:
-        """List what differs between the environment of the start and that of the event."""
+        """Return the differences between the environment of the start and that of the event."""
         facts = self._up.result()
         assert isinstance(facts, Facts)
         then, now = self.command.env, command.env
@@ -244,7 +244,7 @@ class Zygote:
             lines.append(os.fsencode(command.mark))
         return lines + [os.fsencode(name) for name in then if name not in now and name not in changed]
 
-    # ── what it says ────────────────────────────────────────────────────────
+    # ── its messages ────────────────────────────────────────────────────────
 
     def _on_message(self) -> None:
         try:
@@ -269,7 +269,7 @@ class Zygote:
                 if self._retired and not self._watches:
                     self.close()
             case _:
-                self._loop.remove_reader(self._channel)  # its end comes through the exit watch
+                self._loop.remove_reader(self._channel)  # the exit watch reports its end
 
     def _offer(self, spare: Spare) -> None:
         if self._retired:
@@ -307,7 +307,7 @@ class _ForkWatch:
 
 
 def with_start(command: Command, kind: str, subject: str, *more: str) -> dict[str, str]:
-    """Make the environment in which Python finds `start/sitecustomize.py` first."""
+    """Return an environment in which Python finds `start/sitecustomize.py` first."""
     given = command.env.get("PYTHONPATH")
     path = START + os.pathsep + given if given else START
     order = "\n".join((kind, "" if given is None else f"={given}", subject, *more))
@@ -338,12 +338,12 @@ def stamp_of(path: str) -> NamedStamp | None:
 
 
 def varies(name: str) -> bool:
-    """Tell whether Hookwright sets a variable anew for each event."""
+    """Return whether Hookwright sets a variable for each event."""
     return name.startswith(("CLAUDE", "HOOKWRIGHT_"))
 
 
 def _pwd(inherited: str, cwd: str) -> str:
-    """Say what a shell that starts in a directory makes of PWD: what it inherited if that is true, else the path."""
+    """Return PWD as a shell started in a directory sets it: the inherited value if it is correct, else the path."""
     with contextlib.suppress(OSError):
         if os.path.isabs(inherited) and os.path.samefile(inherited, cwd):
             return inherited
