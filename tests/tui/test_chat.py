@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookwright.agent.state.options import AgentOptions
+from hookwright.agent.state.options import AgentOptions, NewSession
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
@@ -36,7 +36,7 @@ from tui.chats import Chat, bash, text, write
 
 
 class Host:
-    """A face that answers from a list and looks at every change."""
+    """A view that answers from a list and looks at every change."""
 
     def __init__(self, chat: Chat, *answers: Permission, **options: Any) -> None:
         self.can_ask = True
@@ -51,12 +51,12 @@ class Host:
         )
         self.feed = Feed(chosen.cwd)
         plan = ChatPlan(options=chosen, script=str(chat.project.parent / "script.json"))
-        self.conductor = ChatSession(plan, self.feed, self)
+        self.chat = ChatSession(plan, self.feed, self)
 
     def changed(self) -> None:
         self.changes.set()
 
-    def hear(self, notice: Notice) -> None:
+    def observe(self, notice: Notice) -> None:
         pass
 
     async def permit(self, question: PermissionQuestion) -> Permission:
@@ -82,14 +82,14 @@ class Host:
 
     async def talk(self, *prompts: str, meanwhile: Callable[[], bool] | None = None) -> list[Item]:
         """Say something, wait for the answers, end; give what then stands on the screen."""
-        running = asyncio.ensure_future(self.conductor.run())
-        await self.until(lambda: self.conductor.agent is not None or running.done())
+        running = asyncio.ensure_future(self.chat.run())
+        await self.until(lambda: self.chat.agent is not None or running.done())
         for prompt in prompts:
-            self.conductor.submit(prompt)
-            await self.until(lambda: not self.conductor.queued and not self.feed.busy)
+            self.chat.submit(prompt)
+            await self.until(lambda: not self.chat.queued and not self.feed.busy)
         if meanwhile is not None:
             await self.until(meanwhile)
-        self.conductor.leave()
+        self.chat.leave()
         await running
         return self.feed.items
 
@@ -129,14 +129,14 @@ def test_a_message_that_a_hook_adds_is_there_before_the_model_answers(chat: Chat
 
     async def run() -> None:
         host = Host(chat)
-        running = asyncio.ensure_future(host.conductor.run())
-        await host.until(lambda: host.conductor.agent is not None)
-        host.conductor.submit("go")
+        running = asyncio.ensure_future(host.chat.run())
+        await host.until(lambda: host.chat.agent is not None)
+        host.chat.submit("go")
         await host.until(lambda: any(isinstance(item, AddedText) for item in host.feed.items))
         assert not any(isinstance(item, AnswerText) for item in host.feed.items)
-        assert host.conductor.interrupt()
+        assert host.chat.interrupt()
         await host.until(lambda: not host.feed.busy)
-        host.conductor.leave()
+        host.chat.leave()
         await running
         assert Remark(text="Interrupted.", level=Level.WARNING, tag="interrupted") in host.feed.items
 
@@ -241,15 +241,15 @@ def test_settings_trusted_in_the_middle_of_a_session_count_at_once(chat: Chat) -
     async def run() -> None:
         host = Host(chat, Permission(allow=False))
         host.trusts = lambda item: False
-        running = asyncio.ensure_future(host.conductor.run())
-        await host.until(lambda: host.conductor.agent is not None)
-        host.conductor.submit("one")
-        await host.until(lambda: not host.conductor.queued and not host.feed.busy)
+        running = asyncio.ensure_future(host.chat.run())
+        await host.until(lambda: host.chat.agent is not None)
+        host.chat.submit("one")
+        await host.until(lambda: not host.chat.queued and not host.feed.busy)
         host.trusts = lambda item: True
-        await host.conductor.review_trust()
-        host.conductor.submit("two")
-        await host.until(lambda: not host.conductor.queued and not host.feed.busy)
-        host.conductor.leave()
+        await host.chat.review_trust()
+        host.chat.submit("two")
+        await host.until(lambda: not host.chat.queued and not host.feed.busy)
+        host.chat.leave()
         await running
         assert len(host.questions) == 1
 
@@ -299,14 +299,14 @@ def test_a_hook_in_the_background_is_told_quietly_and_its_words_with_the_next_pr
 
     async def run() -> None:
         host = Host(chat)
-        running = asyncio.ensure_future(host.conductor.run())
-        await host.until(lambda: host.conductor.agent is not None)
-        host.conductor.submit("go")
+        running = asyncio.ensure_future(host.chat.run())
+        await host.until(lambda: host.chat.agent is not None)
+        host.chat.submit("go")
         await host.until(lambda: any(isinstance(item, Remark) and item.tag == "background" for item in host.feed.items))
-        await host.until(lambda: not host.feed.busy and not host.conductor.queued)
-        host.conductor.submit("and now")
-        await host.until(lambda: not host.feed.busy and not host.conductor.queued)
-        host.conductor.leave()
+        await host.until(lambda: not host.feed.busy and not host.chat.queued)
+        host.chat.submit("and now")
+        await host.until(lambda: not host.feed.busy and not host.chat.queued)
+        host.chat.leave()
         await running
         [told] = [item for item in host.feed.items if isinstance(item, Remark)]
         assert told == Remark(
@@ -317,3 +317,44 @@ def test_a_hook_in_the_background_is_told_quietly_and_its_words_with_the_next_pr
         assert any(isinstance(item, AddedText) and item.text == "checked late" for item in host.feed.items)
 
     asyncio.run(run())
+
+
+def test_a_chat_left_before_its_session_is_open_ends_at_once(chat: Chat) -> None:
+    chat.hook("SessionStart", "sleep 20")
+    chat.script([text("Hello.")])
+
+    async def run() -> None:
+        host = Host(chat)
+        running = asyncio.ensure_future(host.chat.run())
+        await host.until(lambda: "SessionStart" in chat.traced)
+        assert host.chat.agent is None
+        assert host.chat.resume(NewSession()) is False
+        host.chat.leave()
+        async with asyncio.timeout(10):
+            await running
+
+    asyncio.run(run())
+
+
+def test_another_session_follows_and_leaving_while_it_is_about_to_start_ends_the_chat(chat: Chat) -> None:
+    chat.hook("SessionEnd", 'sed "s/.*\\"reason\\":\\"\\([a-z_]*\\)\\".*/because-\\1/" >> "$TRACE"')
+    chat.script([text("Hello.")])
+
+    async def run() -> None:
+        host = Host(chat)
+        running = asyncio.ensure_future(host.chat.run())
+        await host.until(lambda: host.chat.agent is not None)
+        first = host.chat.agent
+        assert host.chat.resume(NewSession())
+        await host.until(lambda: host.chat.agent not in (None, first))
+        assert host.chat.resume(NewSession())
+        host.chat.leave()
+        async with asyncio.timeout(20):
+            await running
+        assert host.chat.agent is None
+
+    asyncio.run(run())
+    assert [word for word in chat.traced if word.startswith("because")] == [
+        "because-resume",
+        "because-prompt_input_exit",
+    ]

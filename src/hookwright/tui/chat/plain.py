@@ -52,29 +52,29 @@ def talk(args: argparse.Namespace, env: Mapping[str, str]) -> int:
 
 
 async def _talk(plan: ChatPlan, *, can_ask: bool) -> int:
-    face = LineFace(plan, can_ask=can_ask)
+    view = LineView(plan, can_ask=can_ask)
     loop = asyncio.get_running_loop()
     ended: list[int] = []
 
     def end() -> None:
         ended.append(143)
-        face.conductor.leave("other")
+        view.chat.leave("other")
 
     loop.add_signal_handler(signal.SIGTERM, end)
-    loop.add_signal_handler(signal.SIGINT, face.stop)
-    face.listen()
-    await face.conductor.run()
-    face.flush()
+    loop.add_signal_handler(signal.SIGINT, view.stop)
+    view.listen()
+    await view.chat.run()
+    view.flush()
     return ended[0] if ended else 0
 
 
-class LineFace:
+class LineView:
     """Prints what is settled and reads what is typed."""
 
     def __init__(self, plan: ChatPlan, *, can_ask: bool) -> None:
         self.can_ask = can_ask
         self.feed = Feed(plan.options.cwd)
-        self.conductor = Chat(plan, self.feed, self)
+        self.chat = Chat(plan, self.feed, self)
         self._loop = asyncio.get_running_loop()
         self._printed = 0
         self._generation = 0
@@ -117,11 +117,11 @@ class LineFace:
 
     def _go_on(self) -> None:
         """Deal with the next line while nothing else goes on; the order of lines is the order of deeds."""
-        conductor = self.conductor
-        while conductor.agent is not None and not self.feed.busy and not conductor.queued:
+        chat = self.chat
+        while chat.agent is not None and not self.feed.busy and not chat.queued:
             if not self._lines:
                 if self._closed:
-                    conductor.finish()
+                    chat.finish()
                 return
             self._say(self._lines.pop(0))
 
@@ -133,12 +133,12 @@ class LineFace:
         text = "\n".join([*self._part, line]).strip()
         self._part = []
         if text and not self._carry_out(text):
-            self.conductor.submit(text)
+            self.chat.submit(text)
 
     def stop(self) -> None:
         """Interrupt the turn, or end where there is none."""
-        if not self.conductor.interrupt():
-            self.conductor.leave()
+        if not self.chat.interrupt():
+            self.chat.leave()
 
     def _carry_out(self, text: str) -> bool:
         name, _, words = text.partition(" ")
@@ -169,9 +169,9 @@ class LineFace:
     def _print(self, lines: Iterator[Line]) -> None:
         say(("".join(text for _, text in line).rstrip() for line in lines), sys.stdout)
 
-    # ── the conductor's face ────────────────────────────────────────────────
+    # ── the view of the chat ────────────────────────────────────────────────
 
-    def hear(self, notice: Notice) -> None:
+    def observe(self, notice: Notice) -> None:
         """There is no terminal to send anything to."""
 
     async def permit(self, question: PermissionQuestion) -> Permission:
@@ -278,27 +278,27 @@ def _hooks(line: Line | None) -> Iterator[Line]:
 # ── commands ────────────────────────────────────────────────────────────────
 
 
-def _browse(face: LineFace, words: str) -> Iterator[Line]:
-    agent = face.conductor.agent
+def _browse(view: LineView, words: str) -> Iterator[Line]:
+    agent = view.chat.agent
     if agent is None:
         yield (("", "The session is still starting."),)
         return
     hooks = agent.session.hooks
-    for event, found in listed(hooks.states(), face.conductor.activity).items():
+    for event, found in listed(hooks.states(), view.chat.activity).items():
         if found and words in ("", event):
             yield (("", event),)
             for one in found:
                 yield (("", "  "), *row(one)[1:], ("", f", {state_text(one.state)}, from {one.entry.handler.source}"))
 
 
-def _verbose(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
-    for item in face.feed.items:
+def _verbose(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+    for item in view.feed.items:
         if isinstance(item, FiringItem):
             yield from firing_lines(item.firing)
 
 
-def _permissions(face: LineFace, words: str) -> Iterator[Line]:
-    agent = face.conductor.agent
+def _permissions(view: LineView, words: str) -> Iterator[Line]:
+    agent = view.chat.agent
     if agent is None:
         yield (("", "The session is still starting."),)
     elif words:
@@ -307,23 +307,21 @@ def _permissions(face: LineFace, words: str) -> Iterator[Line]:
         yield from permission_lines(agent.session)
 
 
-def _resume(face: LineFace, words: str) -> Iterator[Line]:
-    if words and face.conductor.agent is not None:
-        face.conductor.resume(ResumeSession(words))
-    else:
+def _resume(view: LineView, words: str) -> Iterator[Line]:
+    if not words or not view.chat.resume(ResumeSession(words)):
         yield (("", "/resume needs the id of a session here; `hookwright chat --resume` on a screen lets you choose."),)
 
 
-def _exit(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
-    face.conductor.leave()
+def _exit(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+    view.chat.leave()
     return iter(())
 
 
-def _help(face: LineFace, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+def _help(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
     return help_lines()
 
 
-_DEEDS: dict[str, Callable[[LineFace, str], Iterator[Line]]] = {
+_DEEDS: dict[str, Callable[[LineView, str], Iterator[Line]]] = {
     "/help": _help,
     "/hooks": _browse,
     "/verbose": _verbose,

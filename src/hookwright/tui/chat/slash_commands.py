@@ -106,10 +106,10 @@ def _hooks(view: CommandView, argument: str) -> None:  # noqa: ARG001 - every co
 
 
 def _resume(view: CommandView, argument: str) -> None:
-    if argument:
-        view.chat.resume(ResumeSession(argument))
-    else:
+    if not argument:
         view.pick_session()
+    elif not view.chat.resume(ResumeSession(argument)):
+        view.feed.say(_STARTING, Level.WARNING)
 
 
 def _exit(view: CommandView, argument: str) -> None:  # noqa: ARG001 - every command gets its argument

@@ -175,6 +175,6 @@ class HooksScreen(Screen[None]):
         found = self._chosen()
         if found is None:
             return
-        said = self._presenter.chat.distrust(found.entry.handler)
+        said = self._presenter.chat.distrust(self._session, found.entry.handler)
         self.notify(said)
         self.action_reload()

@@ -260,7 +260,7 @@ class Presenter:
 
         return await self.app.push_screen_wait(TrustScreen(found, self.painter()))
 
-    def hear(self, notice: Notice) -> None:
+    def observe(self, notice: Notice) -> None:
         """Let a hook set the terminal's title, notify, or ring the bell."""
         sequence = allowed(notice.run.verdict.terminal_sequence) if isinstance(notice, RunEnded) else None
         if sequence is not None:
