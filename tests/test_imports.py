@@ -47,6 +47,11 @@ def test_the_version_is_told_without_an_import(tmp_path: Path) -> None:
     assert loaded("from hookwright.cli import main; main(['--version'])", tmp_path) == PACKAGE | {"hookwright.cli"}
 
 
+def test_the_program_adds_its_streams_and_nothing_else(tmp_path: Path) -> None:
+    found = loaded("import sys; sys.argv[1:] = ['--version']\nfrom hookwright.cli import main; main()", tmp_path)
+    assert found - {"errno"} == PACKAGE | {"hookwright.cli", "hookwright.cli.streams"}
+
+
 def test_help_is_told_without_a_parser(tmp_path: Path) -> None:
     assert loaded("from hookwright.cli import main; main(['--help'])", tmp_path) == PACKAGE | {"hookwright.cli"}
 

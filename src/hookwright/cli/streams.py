@@ -11,12 +11,12 @@ from __future__ import annotations
 import errno
 import io
 import os
-import select
 import sys
-from typing import TextIO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from _typeshed import ReadableBuffer
 
 #: The exit status of a command that lost its reader before its own status was known: 128 and SIGPIPE.
@@ -52,7 +52,13 @@ class Output(io.FileIO):
             written = super().write(data)
             if written is not None:  # None: the other side made this stream non-blocking, and it is full
                 return written
-            select.select([], [self.fileno()], [])
+            _wait_until_writable(self.fileno())
+
+
+def _wait_until_writable(descriptor: int) -> None:
+    import select  # only where the other side made the stream non-blocking
+
+    select.select([], [descriptor], [])
 
 
 def install() -> None:
