@@ -5,11 +5,26 @@ from __future__ import annotations
 import pytest
 
 from hookwright.aggregate import aggregate
+from hookwright.background import interpret_late
 from hookwright.interpret import interpret
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import Outcome, Run, Timing
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.visibility import Form, Message, Reader, for_reader, messages
+from hookwright.protocol.sources import Scope
+from hookwright.visibility import (
+    NOT_RUN,
+    RETRY,
+    Form,
+    Message,
+    Place,
+    Reader,
+    as_sent,
+    for_reader,
+    late_messages,
+    messages,
+    model_texts,
+)
 from support import command, event, exited, run_of, specific
 
 
@@ -31,7 +46,7 @@ def test_a_denied_call_is_a_tool_error_for_the_model_and_seen_by_the_user() -> N
     made = outcome("PreToolUse", exited(2, "", "no"))
     text = "PreToolUse:Bash hook error: [hook-0]: no"
     assert messages(made)[:2] == (
-        Message(Reader.MODEL, Form.TOOL_ERROR, text),
+        Message(Reader.MODEL, Form.TOOL_ERROR, text, Place.ERROR),
         Message(Reader.USER, Form.BLOCKED, text),
     )
 
@@ -53,7 +68,7 @@ def test_feedback_after_a_tool_names_hook_and_command(name: str) -> None:
 @pytest.mark.req("R-268", "R-207", "R-208")
 @pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
 def test_stop_feedback_is_labelled(name: str) -> None:
-    assert texts(outcome(name, exited(2, "", "go on")), Reader.MODEL) == ["Stop hook feedback:\n[hook-0]: go on"]
+    assert texts(outcome(name, exited(2, "", "more")), Reader.MODEL) == ["Stop hook feedback:\n[hook-0]: more"]
 
 
 @pytest.mark.req("R-284", "R-267", "R-333")
@@ -69,8 +84,8 @@ def test_context_goes_to_the_model_alone_with_the_hooks_name() -> None:
 def test_plain_text_carries_the_matched_value_and_context_the_bare_event() -> None:
     made = outcome("SessionStart", exited(0, "one"), exited(0, specific("SessionStart", additionalContext="c")))
     assert texts(made, Reader.MODEL) == [
-        "SessionStart hook additional context: c",
         "SessionStart:startup hook success: one",
+        "SessionStart hook additional context: c",
     ]
 
 
@@ -82,9 +97,116 @@ def test_a_hooks_message_goes_to_the_user_alone() -> None:
 
 
 @pytest.mark.req("R-229", "R-277")
-def test_the_stop_reason_goes_to_the_user() -> None:
-    made = outcome("PostToolUse", exited(0, {"continue": False, "stopReason": "enough"}))
-    assert texts(made, Reader.USER) == ["PostToolUse:Bash hook stopped continuation: enough"]
+@pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "SubagentStop"])
+def test_the_stop_reason_goes_to_the_user_and_stays_in_the_conversation(name: str) -> None:
+    made = outcome(name, exited(0, {"continue": False, "stopReason": "enough"}))
+    said = f"{made.hook_name} hook stopped continuation: enough"
+    assert texts(made, Reader.USER) == [said]
+    assert model_texts(made, Place.REMINDER) == (said,)
+
+
+@pytest.mark.req("R-229", "R-258")
+def test_a_call_that_a_stop_kept_from_running_has_an_error_for_its_result() -> None:
+    made = outcome("PreToolUse", exited(0, {"continue": False}))
+    assert model_texts(made, Place.ERROR) == (NOT_RUN,)
+    assert model_texts(made, Place.REMINDER) == (
+        "PreToolUse:Bash hook stopped continuation: Execution stopped by hook",
+    )
+
+
+@pytest.mark.req("R-229")
+@pytest.mark.parametrize(
+    ("reason", "told"), [("R", "Operation stopped by hook: R"), (None, "Operation stopped by hook")]
+)
+def test_a_stopped_prompt_is_followed_by_one_user_message(reason: str | None, told: str) -> None:
+    stop = {"continue": False} if reason is None else {"continue": False, "stopReason": reason}
+    made = outcome("UserPromptSubmit", exited(0, {**stop, **specific("UserPromptSubmit", additionalContext="C")}))
+    assert model_texts(made, Place.USER) == (told,)
+    assert model_texts(made, Place.REMINDER) == ("UserPromptSubmit hook additional context: C",)
+
+
+@pytest.mark.req("R-268", "R-271")
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
+def test_a_json_block_at_the_end_of_a_turn_is_read_twice(name: str) -> None:
+    made = outcome(name, exited(0, {"decision": "block", "reason": "R"}))
+    assert model_texts(made, Place.USER) == ("Stop hook feedback:\nR",)
+    assert model_texts(made, Place.REMINDER) == (f'{name} hook blocking error from command: "hook-0": R',)
+
+
+@pytest.mark.req("R-270")
+def test_a_stop_at_the_end_of_a_turn_lifts_its_feedback() -> None:
+    made = outcome("Stop", exited(0, {"decision": "block", "reason": "R"}), exited(0, {"continue": False}))
+    assert texts(made, Reader.MODEL) == ["Stop hook stopped continuation: Execution stopped by hook"]
+
+
+def test_a_deferred_call_leaves_nothing_for_the_model() -> None:
+    defer = exited(0, specific("PreToolUse", permissionDecision="defer"))
+    made = outcome("PreToolUse", defer, exited(0, specific("PreToolUse", additionalContext="C")))
+    assert texts(made, Reader.MODEL) == []
+
+
+def test_a_denial_by_an_administrator_is_marked_and_one_result_has_all_reasons() -> None:
+    moment = event("PreToolUse")
+    handlers = [command("a", Scope.MANAGED), command("b")]
+    runs = [
+        Run(handler, exited(2, "", "no"), interpret(exited(2, "", "no"), handler, moment), Timing(0, 0))
+        for handler in handlers
+    ]
+    assert model_texts(aggregate(moment, runs), Place.ERROR) == (
+        "<tool_use_error>PreToolUse:Bash hook error: [a]: no\nPreToolUse:Bash hook error: [b]: no</tool_use_error>",
+    )
+
+
+@pytest.mark.parametrize("name", ["TaskCreated", "TaskCompleted"])
+def test_feedback_about_a_task_is_one_tool_result(name: str) -> None:
+    made = outcome(name, exited(2, "", "a"), exited(2, "", "b"))
+    said = f"{name} hook feedback:\n[hook-0]: a\n{name} hook feedback:\n[hook-1]: b"
+    assert [(message.place, message.text) for message in for_reader(made, Reader.MODEL)] == [(Place.RESULT, said)]
+
+
+def test_a_retry_is_a_user_message() -> None:
+    made = outcome("PermissionDenied", exited(0, specific("PermissionDenied", retry=True)))
+    assert [(message.place, message.text) for message in for_reader(made, Reader.MODEL)] == [(Place.USER, RETRY)]
+
+
+def test_a_first_prompt_is_a_user_message_and_a_rewrite_a_tool_result() -> None:
+    first = outcome("SessionStart", exited(0, specific("SessionStart", initialUserMessage="go")))
+    assert model_texts(first, Place.USER) == ("go",)
+    rewritten = outcome("PostToolUse", exited(0, specific("PostToolUse", updatedToolOutput={"stdout": "x"})))
+    assert model_texts(rewritten, Place.RESULT) == ('{"stdout":"x"}',)
+
+
+@pytest.mark.parametrize(("source", "reader"), [("slash_command", Reader.MODEL), ("register_repo_root", Reader.USER)])
+def test_a_message_about_a_directory_goes_to_the_model_when_the_user_added_it(source: str, reader: Reader) -> None:
+    moment, reply = event("DirectoryAdded", source=source), exited(0, {"systemMessage": "careful"})
+    made = aggregate(moment, [Run(command(), reply, interpret(reply, command(), moment), Timing(0, 0))])
+    assert {message.reader for message in messages(made) if "careful" in message.text} >= {reader}
+    assert len([m for m in messages(made) if "careful" in m.text and m.form is Form.SAYS]) == 1
+
+
+def test_only_the_model_has_a_place() -> None:
+    made = outcome("PostToolUse", exited(2, "", "no"), exited(0, {"continue": False, "systemMessage": "m"}))
+    assert all((message.place is not None) == (message.reader is Reader.MODEL) for message in messages(made))
+
+
+@pytest.mark.req("R-170", "R-171")
+def test_a_background_hook_speaks_bare_and_wakes_with_a_notification() -> None:
+    output = {"systemMessage": "MSG", **specific("PostToolUse", additionalContext="CTX")}
+    job = Job(command("c", async_rewake=True), event("PostToolUse"), b"", 0, "hook-1", None)
+    read = late_messages(interpret_late("bg-1", job, exited(2, output, "WAKE")))
+    assert [(message.place, message.text) for message in read[:2]] == [(Place.REMINDER, "MSG"), (Place.REMINDER, "CTX")]
+    woken = read[2]
+    assert woken.place is Place.USER
+    assert woken.text.startswith("<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]")
+    assert woken.text.endswith('Stop hook blocking error from command "PostToolUse:Bash": WAKE\n</system-reminder>')
+
+
+def test_reminders_are_sent_in_tags() -> None:
+    made = outcome("PreToolUse", exited(2, "", "no"), exited(0, specific("PreToolUse", additionalContext="C")))
+    assert [(part.place, part.text) for part in as_sent(messages(made))] == [
+        ("tool result (error)", "PreToolUse:Bash hook error: [hook-0]: no"),
+        ("reminder", "<system-reminder>\nPreToolUse:Bash hook additional context: C\n</system-reminder>"),
+    ]
 
 
 @pytest.mark.req("R-283")

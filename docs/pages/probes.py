@@ -14,25 +14,31 @@ from hookwright.protocol.outcome import Outcome, Run, Timing
 from hookwright.protocol.replies import Exited, Reply, TimedOut
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import Scope, Source
-from hookwright.visibility import Reader, messages
+from hookwright.visibility import Place, Reader, messages
 
 MARK = "MARK-7f3a"
 NOBODY = "—"
 
 
 def outcome_of(name: str, reply: Reply) -> Outcome:
-    """Give one event the reply of one command hook and combine."""
+    """Return the outcome of one command hook's reply to one event."""
     event = sample(name, teammate_name="researcher") if name == "TaskCompleted" else sample(name)
     handler = CommandHandler(source=Source(Scope.USER), command="hook")
     return aggregate(event, [Run(handler, reply, interpret(reply, handler, event), Timing(0.0, 0.0))])
 
 
 def readers(name: str, reply: Reply, mark: str = MARK) -> str:
-    """Name the readers of a text that a hook gave."""
+    """Name the readers of a hook's text."""
     found = {message.reader for message in messages(outcome_of(name, reply)) if mark in message.text}
-    # Raw stdout is in the verbose view and stderr in the debug log anyway: they count where nobody else reads.
+    # Raw stdout is in the verbose view and stderr in the debug log anyway: name them only where there is no one else.
     close = found & {Reader.USER, Reader.MODEL}
     return ", ".join(reader.value for reader in Reader if reader in (close or found)) or NOBODY
+
+
+def places(name: str, reply: Reply) -> str:
+    """Name the places where the model reads a hook's text."""
+    found = {message.place for message in messages(outcome_of(name, reply)) if MARK in message.text}
+    return ", ".join(place.value for place in Place if place in found) or NOBODY
 
 
 def printed(value: Any) -> Exited:
@@ -78,27 +84,52 @@ def stderr_of_exit_1(name: str) -> str:
 
 
 def timeout(name: str) -> str:
-    """Name the readers of the news that a hook timed out."""
+    """Name the readers of the notice that a hook timed out."""
     return readers(name, TimedOut(5.0), "timed out")
 
 
+def place_of_exit_2(name: str) -> str:
+    """Name the places of stderr beside exit 2."""
+    return places(name, Exited(2, b"", MARK.encode()))
+
+
+def place_of_block(name: str) -> str:
+    """Name the places of a block's reason."""
+    return places(name, printed({"decision": "block", "reason": MARK}))
+
+
+def place_of_context(name: str) -> str:
+    """Name the places of additionalContext."""
+    return places(name, _specific(name, additionalContext=MARK))
+
+
+def place_of_plain(name: str) -> str:
+    """Name the places of plain stdout."""
+    return places(name, Exited(0, MARK.encode()))
+
+
+def place_of_stop(name: str) -> str:
+    """Name the places of stopReason."""
+    return places(name, printed({"continue": False, "stopReason": MARK}))
+
+
 def effect_of_block(name: str) -> str:
-    """Say what `decision: "block"` comes to."""
+    """Name the effect of `decision: "block"`."""
     return _effect(name, outcome_of(name, printed({"decision": "block", "reason": MARK})))
 
 
 def effect_of_stop(name: str) -> str:
-    """Say what `continue: false` comes to."""
+    """Name the effect of `continue: false`."""
     return _effect(name, outcome_of(name, printed({"continue": False})))
 
 
 def effect_of_exit_1(name: str) -> str:
-    """Say what exit 1 with nothing on stdout comes to."""
+    """Name the effect of exit 1 with nothing on stdout."""
     return _effect(name, outcome_of(name, Exited(1)))
 
 
 def effect_of_timeout(name: str) -> str:
-    """Say what a timeout comes to."""
+    """Name the effect of a timeout."""
     return _effect(name, outcome_of(name, TimedOut(5.0)))
 
 
@@ -111,7 +142,7 @@ def _effect(name: str, outcome: Outcome) -> str:
 
 
 def _specific(name: str, **fields: Any) -> Exited:
-    """Make an answer with the event's own object; its required fields are left to the event's section."""
+    """Make an answer with the event's own object, without its required fields."""
     return printed({"hookSpecificOutput": {"hookEventName": name, **fields}})
 
 
@@ -130,6 +161,13 @@ VISIBILITY: tuple[Column, ...] = (
     ("`stopReason`", stop_reason),
     ("stderr, exit 1", stderr_of_exit_1),
     ("a timeout", timeout),
+)
+PLACES: tuple[Column, ...] = (
+    ("stderr, exit 2", place_of_exit_2),
+    ("`reason` of a block", place_of_block),
+    ("`additionalContext`", place_of_context),
+    ("plain stdout, exit 0", place_of_plain),
+    ("`stopReason`", place_of_stop),
 )
 EFFECTS: tuple[Column, ...] = (
     ('`decision: "block"`', effect_of_block),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.markdown import PLAIN, page, table
-from pages.probes import EFFECTS, NOBODY, VISIBILITY, stderr_of_exit_2
+from pages.probes import EFFECTS, NOBODY, PLACES, VISIBILITY, stderr_of_exit_2
 
 from hookwright.protocol.events import CATALOGUE
 
@@ -62,20 +62,36 @@ def visibility() -> str:
     """Write the page about readers."""
     return page(
         "Who reads what",
-        "A hook's words have four readers: the user, the model, the verbose view and the debug log. "
-        "This table is made by giving every event such an answer and looking who gets it.",
+        "What a hook says has four readers: the user, the model, the verbose view and the debug log. "
+        "This table is made by giving every event each of these answers and asking `hookwright.messages` who reads it.",
         table(("event", *(title for title, _ in VISIBILITY)), [_row(name, VISIBILITY) for name in CATALOGUE]),
         "## Rules",
         "- The verbose view also has all of stdout, unless the hook says `suppressOutput: true`. That hides stdout "
         "there and in the transcript; it hides no effect.\n"
         "- stderr of every run is in the debug log.\n"
-        "- The reason of an ask is in the user's permission prompt. The reason of an allow or a defer is in the debug "
-        "log only.\n"
-        "- When a prompt is blocked, no hook's context reaches the model.\n"
+        "- The reason of an ask is in the user's permission prompt; where there is no one to ask, the call is denied "
+        "with it. The reason of an allow or a defer is in the debug log only.\n"
+        "- `stopReason` stays in the conversation: the model reads it with its next request, if there is one. A "
+        "stopped subagent or teammate makes none.\n"
+        "- When a prompt is blocked, no hook's context reaches the model. When a call is deferred, its hooks run again "
+        "on resume, and the model reads what they say then.\n"
+        "- A block that the limit of stop hooks overrides is not read by the model.\n"
+        "- `systemMessage` on DirectoryAdded goes to the model after `/add-dir` and to the user otherwise.\n"
+        "- A resumed conversation has the same texts in the same places as the live one.\n"
         "- Texts over 10,000 characters are saved to a private file; the model gets the first 2,000 and the path. "
         "Reasons are never cut.\n"
-        "- A host gets the same spread from `hookwright.messages(outcome)`; `hookwright fire` prints it.",
+        "- `hookwright.messages(outcome)` gives a host the same texts with their readers; `hookwright fire` prints "
+        "them, and `hookwright fire --as-model` prints exactly what the model reads.",
+        "## Where the model reads it",
+        "A reminder is a message with the role `system` after the tool results or the prompt; a model without that "
+        "role reads it in `<system-reminder>` tags.",
+        table(("event", *(title for title, _ in PLACES)), [_row(name, PLACES) for name in CATALOGUE if _read(name)]),
     )
+
+
+def _read(name: str) -> bool:
+    """Whether the model reads anything of the event's hooks."""
+    return any(probe(name) != NOBODY for _, probe in PLACES)
 
 
 def _row(name: str, columns: object) -> tuple[str, ...]:

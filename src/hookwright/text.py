@@ -91,3 +91,8 @@ def cut_middle(text: str, limit: int) -> str:
     head = limit // 2
     tail = limit - head
     return f"{text[:head]}\n\n... [{len(text) - limit} characters truncated] ...\n\n{text[-tail:]}"
+
+
+def system_reminder(text: str) -> str:
+    """Mark a text as coming from the program, for a model that reads it inside a user message."""
+    return f"<system-reminder>\n{text}\n</system-reminder>"

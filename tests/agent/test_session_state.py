@@ -32,21 +32,8 @@ def test_each_transition_changes_what_it_names() -> None:
 def test_a_restart_drops_what_belonged_to_the_old_conversation_and_stays_where_it_is() -> None:
     state = SessionState("one", "/t/one.jsonl", "/project", "Title")
     state.move("/elsewhere")
-    state.add_later(["old"])
     state.restart("two", "/t/two.jsonl")
     assert (state.id, state.transcript_path, state.title, state.cwd) == ("two", "/t/two.jsonl", None, "/elsewhere")
-    assert state.take_later() == []
-
-
-def test_texts_for_the_next_request_are_taken_once() -> None:
-    state = SessionState("one", "/t/one.jsonl", "/project")
-    state.add_later(["a"])
-    state.add_later(["b"])
-    assert state.take_later() == ["a", "b"]
-    assert state.take_later() == []
-    state.add_later(["a"])
-    state.replace_later(["b"])
-    assert state.take_later() == ["b"]
 
 
 def test_denials_of_one_prompt_are_not_those_of_the_next() -> None:

@@ -50,7 +50,7 @@ def test_messages_put_results_together_and_hook_text_behind_them(tmp_path: Path)
     first, turn, results, said, last = load(t.path).messages()
     assert first == {"role": "user", "content": "run both"}
     assert [block["type"] for block in turn["content"]] == ["thinking", "tool_use", "tool_use"]
-    assert results == {"role": "user", "content": [result("t2", "two"), result("t1", "one")]}
+    assert results == {"role": "user", "content": [result("t1", "one"), result("t2", "two")]}
     assert said == {"role": "system", "content": "PostToolUse:Bash hook additional context: ctx é"}
     assert last["content"] == [text("done")]
 
@@ -70,7 +70,7 @@ def test_a_rewritten_result_is_what_the_model_reads_later(tmp_path: Path) -> Non
     t = whole_session(tmp_path)
     t.replace_result("t1", "REWRITTEN")
     blocks = load(t.path).messages()[2]["content"]
-    assert [block["content"] for block in blocks] == ["two", "REWRITTEN"]
+    assert [block["content"] for block in blocks] == ["REWRITTEN", "two"]
 
 
 def test_reading_stops_at_a_compaction(tmp_path: Path) -> None:

@@ -138,6 +138,12 @@ def test_as_model_prints_every_text_in_its_place(shell: Shell) -> None:
     assert [part["place"] for part in parts] == ["tool result (error)", "reminder"]
 
 
+ECHO = (
+    "<system-reminder>\nStop hook blocking error from command: "
+    '"echo \'{"decision": "block", "reason": "tests fail"}\'": tests fail\n</system-reminder>'
+)
+
+
 def test_as_model_shows_rewritten_output_feedback_and_silence(shell: Shell) -> None:
     rewritten = specific("PostToolUse", updatedToolOutput={"stdout": "[gone]"})
     settings(shell.home, hooks_for("PostToolUse", says(rewritten), DENY))
@@ -146,7 +152,8 @@ def test_as_model_shows_rewritten_output_feedback_and_silence(shell: Shell) -> N
     assert parts[1]["text"].startswith("<system-reminder>\nPostToolUse:Bash hook blocking error")
     settings(shell.home, hooks_for("Stop", says({"decision": "block", "reason": "tests fail"})))
     assert shell.json("fire", "Stop", "--as-model") == [
-        {"place": "user message", "text": "Stop hook feedback:\ntests fail"}
+        {"place": "user message", "text": "Stop hook feedback:\ntests fail"},
+        {"place": "reminder", "text": ECHO},
     ]
     nothing = shell("fire", "PreToolUse", "--as-model")
     assert (nothing.stdout, "receives nothing" in nothing.stderr) == ("", True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hookwright.models.types import Message
 from hookwright.protocol.jsontext import Json
+from hookwright.text import system_reminder
 
 
 class SystemRole(enum.Enum):
@@ -84,4 +85,4 @@ def _led_by(reminders: list[dict[str, Json]], turn: Message) -> dict[str, Json]:
 
 
 def _reminder(turn: Message) -> dict[str, Json]:
-    return {"type": "text", "text": f"<system-reminder>\n{turn['content']}\n</system-reminder>"}
+    return {"type": "text", "text": system_reminder(turn["content"])}

@@ -126,6 +126,10 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     bare_context: bool = False
     #: The name in `<label> hook feedback:`; the event's own where it is empty.
     feedback_label: str = ""
+    #: Feedback is the result of the tool call that caused the event.
+    feedback_is_result: bool = False
+    #: Values of the target for which a `systemMessage` goes to the model instead of the user.
+    message_to_model: frozenset[str] = frozenset()
     plain: Plain = Plain.DROPPED
     #: Top-level `decision` values that count.
     decisions: frozenset[str] = frozenset()
@@ -581,6 +585,7 @@ class TaskCreated(Event, frozen=True, kw_only=True):
         model_kinds=WITH_MODEL,
         exit_2=Exit2.BLOCK,
         audience=Audience.MODEL,
+        feedback_is_result=True,
         decisions=BLOCK_ONLY,
         refusal=Refusal.BLOCK,
         on_failure=True,
@@ -601,6 +606,7 @@ class TaskCompleted(Event, frozen=True, kw_only=True):
         model_kinds=WITH_MODEL,
         exit_2=Exit2.BLOCK,
         audience=Audience.MODEL,
+        feedback_is_result=True,
         decisions=BLOCK_ONLY,
         stops=True,
         stop_needs="teammate_name",
@@ -731,6 +737,7 @@ class DirectoryAdded(Event, frozen=True, kw_only=True):
         since=(2, 1, 219),
         target="source",
         values=("slash_command", "register_repo_root"),
+        message_to_model=frozenset({"slash_command"}),
         fire_and_forget=True,
     )
     directory: str

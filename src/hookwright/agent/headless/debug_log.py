@@ -43,7 +43,7 @@ class DebugLog:
                 for message in messages(outcome):
                     if message.reader is Reader.DEBUG:
                         self.write("DEBUG", message.text)
-                    elif message.form is Form.STOP:
+                    elif message.form is Form.STOP and message.reader is Reader.USER:
                         self.write("INFO", message.text)
                 for skip in outcome.skips:
                     detail = f"{skip.reason.value}: {skip.detail}"

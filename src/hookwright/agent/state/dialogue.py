@@ -1,4 +1,4 @@
-"""One conversation with a model: its messages, and the same on disk before anybody acts on it."""
+"""One conversation with a model: its messages, and the same on disk before anything acts on it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hookwright.agent.transcript import CallContext, Transcript, attachments, closed, model_text
+from hookwright.agent.transcript import (
+    CallContext,
+    Transcript,
+    attachments,
+    closed,
+    late_attachment,
+    program_note,
+    with_reads,
+)
+from hookwright.background import Late
 from hookwright.models.types import Response
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Outcome
+from hookwright.visibility import Place, late_messages, model_texts
 
 Message = dict[str, Json]
 
@@ -19,13 +30,17 @@ _current: contextvars.ContextVar[Dialogue | None] = contextvars.ContextVar("hook
 
 
 def current_messages() -> Sequence[Message]:
-    """Give the conversation that the event being fired is about."""
+    """Return the conversation that the event being fired is about."""
     dialogue = _current.get()
     return tuple(dialogue.messages) if dialogue is not None else ()
 
 
 class Dialogue:
-    """The messages that a model reads, in the neutral form, and their transcript."""
+    """The messages a model reads, in the neutral form, and their transcript.
+
+    Texts that hooks add wait until they can be delivered: a model API wants the results of a turn before anything
+    else. They are on disk at once, and `Conversation.messages` delivers them by the same rule.
+    """
 
     def __init__(
         self,
@@ -35,25 +50,28 @@ class Dialogue:
     ) -> None:
         self.transcript = transcript
         self.messages: list[Message] = list(messages)
-        #: Hears of every text that no person wrote, with the name of the hook that added it.
+        #: Called with every text that hooks or the program add for the model, and the name of the hook.
         self._on_added = on_added
         self._asked_by: str | None = None
         #: Results of the running turn that are on disk, by tool call.
         self.kept: dict[str, Mapping[str, Json]] = {}
+        self._waiting: list[str] = []
+        self._waiting_reminders: list[tuple[str, str]] = []
 
     def speak_for(self) -> None:
-        """Say that events fired from here on, in this task, are about this dialogue."""
+        """Make this the dialogue of events that this task fires from here on."""
         _current.set(self)
 
-    # ── what is said ────────────────────────────────────────────────────────
+    # ── messages ────────────────────────────────────────────────────────────
 
     def user(self, content: str, **fields: Any) -> None:
-        """Add what the user said."""
+        """Add a message of the user."""
+        self.deliver()
         self.transcript.user(content, **fields)
         self.messages.append({"role": "user", "content": content})
 
     def assistant(self, response: Response) -> Mapping[str, Json]:
-        """Add what the model said; return it as the API gave it."""
+        """Add a message of the model; return it as the API gave it."""
         message = {
             "id": response.id,
             "type": "message",
@@ -69,7 +87,7 @@ class Dialogue:
         return message
 
     def keep_result(self, block: Mapping[str, Json], response: Json) -> None:
-        """Put a tool result on disk; the model gets it with the others of its turn."""
+        """Write a tool result to disk; the model gets it with the others of its turn."""
         self.transcript.tool_result(block, response, self._asked_by)
         self.kept[block["tool_use_id"]] = block
 
@@ -84,43 +102,85 @@ class Dialogue:
 
     # ── what hooks and the program add ──────────────────────────────────────
 
-    def record_firing(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> list[str]:
-        """Put a firing on disk; return what the model is to read of it, for `add_system`."""
-        if not outcome.runs:
-            return []
-        texts = []
-        for value in attachments(outcome, about if about is not None else f"hook-{uuid.uuid4()}", call):
+    def record_firing(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> None:
+        """Write a firing to disk; its reminders wait for `deliver`."""
+        self._record(outcome, model_texts(outcome, Place.REMINDER), about, call)
+
+    def record_unread(self, outcome: Outcome) -> None:
+        """Write a firing to disk that was overruled; the model reads nothing of it."""
+        self._record(outcome, ())
+
+    def record_late(self, late: Late) -> None:
+        """Write the end of a background hook to disk; what it tells the model waits for `deliver`."""
+        name, read = hook_name(late.job.event), late_messages(late)
+        texts = [message.text for message in read if message.place is Place.REMINDER]
+        about = getattr(late.job.event, "tool_use_id", late.id)
+        for value in with_reads((late_attachment(late, name, about),), texts):
             self.transcript.attachment(value)
-            text = model_text(value)
-            if text is not None:
-                texts.append(text)
-                self._tell(text, outcome.hook_name)
-        return texts
+        self._queue(texts, name)
+        for message in read:
+            if message.place is Place.USER:
+                self.remind_later(message.text)
 
-    def record_hooks(self, outcome: Outcome) -> None:
-        """Put a firing on disk without what the model would read of it; it came to nothing."""
-        for value in attachments(outcome, f"hook-{uuid.uuid4()}") if outcome.runs else ():
-            if model_text(value) is None:
-                self.transcript.attachment(value)
-
-    def keep_late(self, value: Mapping[str, Json]) -> str | None:
-        """Put the late words of a background hook on disk; return what the model is to read."""
-        self.transcript.attachment(value)
-        text = model_text(value)
-        if text is not None:
-            self._tell(text, str(value.get("hookName", "")))
-        return text
-
-    def add_system(self, texts: Sequence[str]) -> None:
-        """Let the model read texts that no person wrote, as one message of the system."""
-        if texts:
-            self.messages.append({"role": "system", "content": "\n\n".join(texts)})
+    def add_note(self, text: str) -> None:
+        """Write a text of the program to disk; it waits for `deliver`."""
+        self.transcript.attachment(program_note(text))
+        self._waiting.append(text)
 
     def add_reminder(self, text: str, hook_name: str = "") -> None:
-        """Add a reminder of the program in the user's place; it stays when the session is resumed."""
+        """Add a text of the program as a user message."""
+        self.deliver()
+        self._remind(text, hook_name)
+
+    def remind_later(self, text: str, hook_name: str = "") -> None:
+        """Add a text of the program as a user message at the next `deliver`."""
+        self._waiting_reminders.append((text, hook_name))
+
+    def deliver(self) -> bool:
+        """Add the texts that wait: one system message, then the reminders; return whether there were any."""
+        texts, reminders = self.take_waiting(), self._waiting_reminders
+        self._waiting_reminders = []
+        self.add_system(texts)
+        for text, name in reminders:
+            self._remind(text, name)
+        return bool(texts or reminders)
+
+    def take_waiting(self) -> list[str]:
+        """Return the texts that wait, for a caller that delivers them itself."""
+        texts, self._waiting = self._waiting, []
+        return texts
+
+    def wait_with(self, texts: Sequence[str]) -> None:
+        """Let texts that are on disk already wait for `deliver`."""
+        self._waiting += texts
+
+    def add_system(self, texts: Sequence[str]) -> None:
+        """Add texts as one system message, together with one that is last already."""
+        if not texts:
+            return
+        if self.messages and self.messages[-1]["role"] == "system":
+            texts = [self.messages.pop()["content"], *texts]
+        self.messages.append({"role": "system", "content": "\n\n".join(texts)})
+
+    def _record(
+        self, outcome: Outcome, texts: Sequence[str], about: str | None = None, call: CallContext | None = None
+    ) -> None:
+        if not outcome.runs:
+            return
+        lines = attachments(outcome, about if about is not None else f"hook-{uuid.uuid4()}", call)
+        for value in with_reads(lines, texts):
+            self.transcript.attachment(value)
+        self._queue(texts, outcome.hook_name)
+
+    def _queue(self, texts: Sequence[str], name: str) -> None:
+        for text in texts:
+            self._waiting.append(text)
+            self._tell(text, name)
+
+    def _remind(self, text: str, name: str) -> None:
         self.transcript.user(text, isMeta=True)
         self.messages.append({"role": "user", "content": text})
-        self._tell(text, hook_name)
+        self._tell(text, name)
 
     def _tell(self, text: str, hook_name: str) -> None:
         if self._on_added is not None:

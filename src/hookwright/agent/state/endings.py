@@ -9,6 +9,7 @@ import msgspec
 
 from hookwright.models.types import Usage
 from hookwright.protocol.jsontext import Json
+from hookwright.visibility import STOPPED
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -79,8 +80,6 @@ TurnEnd = (
     | ApiFailed
 )
 
-DEFAULT_STOP = "Execution stopped by hook"
-
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What one prompt came to; it is complete however the prompt ended."""
@@ -113,7 +112,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
             case Finished() | TurnAnswered():
                 return None
             case HookStopped(reason=reason) | StopPrevented(reason=reason):
-                return reason or DEFAULT_STOP
+                return reason or STOPPED
             case TurnRefused(text=text) | ApiFailed(text=text):
                 return text
             case Deferred(call=call):

@@ -41,12 +41,6 @@ TEAMMATE = (
     "say something to somebody call SendMessage. When you are done, end your turn; you will then wait for messages."
 )
 
-BACKGROUND_NOTICE = (
-    "[SYSTEM NOTIFICATION - NOT USER INPUT]\n"
-    "This is an automated background-task event, NOT a message from the user.\n"
-    "No person has said, approved or confirmed anything since the last genuine user message.\n"
-)
-
 
 def system_prompt(cwd: str, model: str, base: str | None, parts: Iterable[str]) -> str:
     """Put the system prompt together: who, how, where, then whatever else is to be said."""
@@ -89,11 +83,6 @@ def agents_part(agents: Iterable[AgentType]) -> str:
 def skills_part(skills: Iterable[Skill]) -> str:
     """List the skills that the model may call."""
     return "\n".join(f"- {skill.name}: {skill.description}" for skill in skills if skill.for_model)
-
-
-def reminder(text: str) -> str:
-    """Mark a text as coming from the program."""
-    return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
 def _in_repository(cwd: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from hookwright.protocol.jsontext import Json
 
 
 class SessionState:
-    """The identity, place and unfinished texts of one session. Read it anywhere; change it by its methods."""
+    """The identity and place of one session. Read it anywhere; change it by its methods."""
 
     def __init__(self, session_id: str, transcript_path: str, cwd: str, title: str | None = None) -> None:
         self.id = session_id
@@ -22,7 +22,6 @@ class SessionState:
         self.watch_paths: tuple[str, ...] = ()
         #: Calls denied since the last prompt, as the result lists them.
         self.denials: tuple[Mapping[str, Json], ...] = ()
-        self._later_texts: list[str] = []
 
     def begin(self, prompt_id: str) -> None:
         """Start on a prompt."""
@@ -37,11 +36,10 @@ class SessionState:
         self.title = title
 
     def restart(self, session_id: str, transcript_path: str) -> None:
-        """Become a new session in the same process; texts and the title of the old one are dropped."""
+        """Become a new session in the same process; the title of the old one is dropped."""
         self.id = session_id
         self.transcript_path = transcript_path
         self.title = None
-        self._later_texts.clear()
 
     def watch(self, paths: Iterable[str]) -> None:
         """Watch these files from now on, instead of those named before."""
@@ -54,16 +52,3 @@ class SessionState:
     def forget_denials(self) -> None:
         """Start an empty list of denied calls."""
         self.denials = ()
-
-    def add_later(self, texts: Sequence[str]) -> None:
-        """Leave texts for the model's next request."""
-        self._later_texts += texts
-
-    def replace_later(self, texts: Sequence[str]) -> None:
-        """Leave these texts for the model's next request, and no earlier ones."""
-        self._later_texts = list(texts)
-
-    def take_later(self) -> list[str]:
-        """Return the texts for the model's next request, once."""
-        texts, self._later_texts = self._later_texts, []
-        return texts

@@ -161,7 +161,8 @@ async def start(member: Member, prompt: str) -> None:
     actor = member.actor
     outcome = await actor.fire(actor.event(SubagentStart))
     actor.dialogue.user(prompt, promptId=actor.session.state.prompt_id)
-    actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
+    actor.dialogue.record_firing(outcome)
+    actor.dialogue.deliver()
 
 
 def final_text(ending: TurnEnd) -> str:

@@ -14,10 +14,11 @@ from hookwright.agent.subagents.runner import Member, Subagents, final_text, sta
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.tools.board import COMPLETED, IN_PROGRESS, Task
 from hookwright.agent.turn.loop import converse
-from hookwright.agent.turn.tasks import feedback, task_fields
+from hookwright.agent.turn.tasks import task_fields
 from hookwright.protocol.events import TaskCompleted, TeammateIdle
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
+from hookwright.visibility import Place, model_texts
 
 LEADER = "team-lead"
 EVERYBODY = "*"
@@ -66,23 +67,24 @@ class Team:
         actor = member.actor
         while True:
             ending = await converse(actor)
-            objection = await self._objection(member)
-            if objection is None:
+            objections = await self._objections(member)
+            if not objections:
                 actor.session.inbox.put(TeamMessage(_name(member), final_text(ending)))
                 return
-            actor.dialogue.add_reminder(objection)
+            for text in objections:
+                actor.dialogue.add_reminder(text)
 
-    async def _objection(self, member: Member) -> str | None:
-        """Fire TaskCompleted for the teammate's open tasks, then TeammateIdle; a text sends it back to work."""
+    async def _objections(self, member: Member) -> tuple[str, ...]:
+        """Fire TaskCompleted for the teammate's open tasks, then TeammateIdle; texts send it back to work."""
         actor, board = member.actor, member.actor.context.board
         about = {"teammate_name": member.name, "team_name": team_name(actor.session)}
         for task in board.tasks():
             if task.owner == member.name and task.status == IN_PROGRESS:
                 outcome = await actor.fire(actor.event(TaskCompleted, **task_fields(task), **about))
-                if (text := _refusal(actor, outcome)) is not None:
-                    return text
+                if texts := _recorded(actor, outcome, Place.RESULT):
+                    return texts
                 board.put(_completed(task))
-        return _refusal(actor, await actor.fire(actor.event(TeammateIdle, **about)))
+        return _recorded(actor, await actor.fire(actor.event(TeammateIdle, **about)), Place.USER)
 
     def send(self, actor: Actor, to: str, message: str) -> str | None:
         """Put a message into a mailbox; a text says why that is not possible."""
@@ -112,11 +114,11 @@ def _name(member: Member) -> str:
     return member.name
 
 
-def _refusal(actor: Actor, outcome: Outcome) -> str | None:
+def _recorded(actor: Actor, outcome: Outcome, place: Place) -> tuple[str, ...]:
     actor.dialogue.record_firing(outcome)
     if outcome.stop is not None:
         raise _Stopped
-    return feedback(outcome) if outcome.blocked else None
+    return model_texts(outcome, place)
 
 
 def _completed(task: Task) -> Task:

@@ -42,7 +42,7 @@ class SessionTools:
         handled = await handle(actor, {"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)})
         if handled.block is None:
             return ReadResult("A hook deferred this call; it was not made.", True)
-        text = "\n\n".join([plain(handled.block["content"]), *handled.texts])
+        text = "\n\n".join([plain(handled.block["content"]), *actor.dialogue.take_waiting()])
         return ReadResult(text, bool(handled.block.get("is_error")))
 
     def _actor(self, agent_id: str, main: Actor) -> Actor:

@@ -1,11 +1,11 @@
 """Sessions on disk, as JSON lines.
 
-| file | what it knows |
+| module | contents |
 |---|---|
-| `paths` | where transcripts stand: `project_folder`, `session_path`, `subagent_path`, `checked_id` |
+| `paths` | where transcripts are: `project_folder`, `session_path`, `subagent_path`, `checked_id` |
 | `lines` | a file of lines that survives its writer: `LineFile`, `read_lines` |
 | `writer` | `Transcript`: user, assistant, tool_result, system, attachment, compact_boundary, subagent |
-| `hooks` | hook runs as lines: `attachments`, `late_attachment`, `stop_summary`; `model_text` reads them back |
+| `hooks` | hook runs as lines: `attachments`, `late_attachment`, `stop_summary`; `texts_read` reads them back |
 | `reader` | `load(path) -> Conversation`, its `messages()`, `pending` calls, `closed` for a model API |
 | `sessions` | `list_sessions`, `latest_session` (--continue), `find_session` (--resume), `fork_session` |
 """
@@ -16,7 +16,10 @@ from hookwright.agent.transcript.hooks import (
     attachments,
     late_attachment,
     model_text,
+    program_note,
     stop_summary,
+    texts_read,
+    with_reads,
 )
 from hookwright.agent.transcript.paths import (
     InvalidSession,
@@ -53,6 +56,7 @@ __all__ = [
     "load",
     "model_text",
     "pending",
+    "program_note",
     "project_folder",
     "project_folders",
     "session_folder",
@@ -60,4 +64,6 @@ __all__ = [
     "slug",
     "stop_summary",
     "subagent_path",
+    "texts_read",
+    "with_reads",
 ]

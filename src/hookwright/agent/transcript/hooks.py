@@ -1,20 +1,25 @@
-"""Hook runs as transcript lines, and the text that the model reads of them, live and after a resume.
+"""Hook runs as transcript lines, and what the model read of them.
 
-| attachment | written for | the model reads |
-|---|---|---|
-| `hook_success` | a run that ended well | plain stdout where the event takes it (`content`) |
-| `hook_non_blocking_error`, `hook_error_during_execution`, `hook_cancelled` | a run without a usable answer | – |
-| `hook_blocking_error` | a refusal | the reason, where the event gives it as feedback |
-| `hook_additional_context` | the contexts of one firing, together | the contexts |
-| `hook_system_message` | a message for the user | – |
-| `hook_stopped_continuation` | a turn that a hook ended | the reason, in the next request |
-| `hook_permission_decision`, `hook_deferred_tool` | a decision about a call | – |
-| `async_hook_response` | what a background hook said later | its context and message, bare |
+| attachment | written for |
+|---|---|
+| `hook_success` | a run that ended well |
+| `hook_non_blocking_error`, `hook_error_during_execution`, `hook_cancelled` | a run without a usable answer |
+| `hook_blocking_error` | a refusal |
+| `hook_additional_context` | the contexts of one firing, together |
+| `hook_system_message` | a message for the user |
+| `hook_stopped_continuation` | a turn that a hook ended |
+| `hook_permission_decision`, `hook_deferred_tool` | a decision about a call |
+| `async_hook_response` | what a background hook said later |
+| `program_note` | a text the agent itself added: a new working directory, a nested CLAUDE.md |
+
+`hookwright.visibility` decides what the model reads of a firing. The last line of a firing keeps these texts under
+`modelReads`, so that a resumed conversation is the one the model knew. `model_text` is for lines without that key: the
+lines of older sessions and of Claude Code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,8 +29,12 @@ from hookwright.protocol.events import CATALOGUE, Exit2
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Ending, Outcome, Run
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
+from hookwright.visibility import STOPPED
 
 Attachment = dict[str, Json]
+
+#: The key of the texts that the model reads of a firing, on its last line.
+READS = "modelReads"
 
 
 class CallContext(msgspec.Struct, frozen=True):
@@ -37,7 +46,7 @@ class CallContext(msgspec.Struct, frozen=True):
 
 
 def attachments(outcome: Outcome, about: str, call: CallContext | None = None) -> tuple[Attachment, ...]:
-    """Lay out one firing: each run in configuration order, then what the runs come to.
+    """Lay out one firing: each run in configuration order, then their combined effects.
 
     `about` is the id of the tool call, or a made-up one for events without. Background runs appear when they end.
     """
@@ -54,9 +63,28 @@ def attachments(outcome: Outcome, about: str, call: CallContext | None = None) -
         out.append({"type": "hook_additional_context", "content": list(outcome.context), **head})
     out += _decision(outcome, about, call)
     if outcome.stop is not None:
-        said = {"message": outcome.stop.reason or "Execution stopped by hook"}
+        said = {"message": outcome.stop.reason or STOPPED}
         out.append({"type": "hook_stopped_continuation", **said, **_head(outcome, about)})
     return tuple(out)
+
+
+def with_reads(lines: Sequence[Attachment], texts: Sequence[str]) -> tuple[Attachment, ...]:
+    """Note on the lines of one firing what the model reads of it: all of it on the last line, nothing on the others."""
+    return tuple({**line, READS: list(texts) if line is lines[-1] else []} for line in lines)
+
+
+def program_note(text: str) -> Attachment:
+    """Lay out a text that the agent itself adds for the model."""
+    return {"type": "program_note", READS: [text]}
+
+
+def texts_read(attachment: Mapping[str, Json]) -> list[str]:
+    """Return what the model read of a line; lines without `modelReads` are read by their kind."""
+    reads = attachment.get(READS)
+    if isinstance(reads, list):
+        return [text for text in reads if isinstance(text, str)]
+    text = model_text(attachment)
+    return [] if text is None else [text]
 
 
 def _head(outcome: Outcome, about: str) -> Attachment:
@@ -70,7 +98,7 @@ def _of_run(run: Run, outcome: Outcome, about: str) -> Attachment:
         return {"type": "hook_cancelled", **head, **facts, "timedOut": True, "timeoutMs": round(run.reply.limit * 1000)}
     match verdict.ending:
         case Ending.SUCCESS:
-            # A block of the same firing takes back what the others said.
+            # A block of the same firing takes back the plain text of its other hooks.
             content = verdict.plain if verdict.plain is not None and verdict.plain in outcome.plain else ""
             return {"type": "hook_success", **head, "content": content, **_streams(run), **facts}
         case Ending.BLOCKING:
@@ -87,7 +115,7 @@ def _of_run(run: Run, outcome: Outcome, about: str) -> Attachment:
 
 
 def _streams(run: Run) -> Attachment:
-    """Show what a process printed; `suppressOutput` hides its stdout (D10)."""
+    """Return what a process printed; `suppressOutput` hides its stdout (D10)."""
     if not isinstance(run.reply, Exited):
         return {"stdout": "", "stderr": "", "exitCode": getattr(run.reply, "status", None) or 0}
     stdout = "" if run.verdict.suppress_output else run.reply.stdout.decode("utf-8", "replace")
@@ -110,7 +138,7 @@ def _decision(outcome: Outcome, about: str, call: CallContext | None) -> list[At
 
 
 def late_attachment(late: Late, hook_name: str, about: str) -> Attachment:
-    """Lay out what a background hook said after its event was over."""
+    """Lay out the output of a background hook that ended after its event."""
     reply = late.reply
     exited = reply if isinstance(reply, Exited) else Exited(1)
     response: dict[str, Json] = {}
@@ -133,7 +161,7 @@ def late_attachment(late: Late, hook_name: str, about: str) -> Attachment:
 
 
 def stop_summary(outcome: Outcome, about: str) -> dict[str, Json]:
-    """Give the fields of the `stop_hook_summary` line that follows the hooks of a stop."""
+    """Return the fields of the `stop_hook_summary` line that follows the hooks of a stop."""
     infos = [{"command": run.handler.label, "durationMs": round(run.timing.seconds * 1000)} for run in outcome.runs]
     errors = [run.verdict.error for run in outcome.runs if run.verdict.error is not None]
     fields: dict[str, Json] = {
@@ -149,7 +177,7 @@ def stop_summary(outcome: Outcome, about: str) -> dict[str, Json]:
 
 
 def model_text(attachment: Mapping[str, Json]) -> str | None:
-    """Say what the model reads of an attachment; None where it reads nothing. Attachments may be anybody's."""
+    """Return what a model reads of a line by its kind alone, None for nothing. The line may come from any program."""
     name, event = attachment.get("hookName"), attachment.get("hookEvent")
     match attachment.get("type"):
         case "hook_additional_context":

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from hookwright.agent.transcript.hooks import model_text
+from hookwright.agent.transcript.hooks import texts_read
 from hookwright.agent.transcript.lines import read_lines
 from hookwright.protocol.jsontext import Json
 
@@ -36,23 +36,23 @@ class Conversation(msgspec.Struct, frozen=True):
     def messages(self) -> list[Message]:
         """Fold the lines into messages.
 
-        Law: fragments of one model message become one; the results of one turn stand together, right after the turn;
-        text that hooks added stands behind them as one `{"role": "system"}` message, as it did when it was new.
+        Law: fragments of one model message become one; the results of one turn are together, right after the turn and
+        in the order of its calls; text that hooks added follows them as one `{"role": "system"}` message. So a resumed
+        conversation is message for message the one in `hookwright.agent.state.dialogue` when it was live.
         """
         out: list[Message] = []
         texts: list[str] = []
         for entry in self.entries:
             message = _message(entry)
             if entry.get("type") == "attachment":
-                text = model_text(entry["attachment"]) if isinstance(entry.get("attachment"), dict) else None
-                texts += [] if text is None else [text]
+                texts += texts_read(entry["attachment"]) if isinstance(entry.get("attachment"), dict) else []
             elif message is not None:
                 message = self._with_rewrites(message)
                 if not _has_results(message):
                     _say(out, texts)
                 _add(out, message)
         _say(out, texts)
-        return [{"role": message["role"], "content": message["content"]} for message in out]
+        return [{"role": message["role"], "content": message["content"]} for message in _in_call_order(out)]
 
     def _with_rewrites(self, message: Message) -> Message:
         if not self.rewritten or not _has_results(message):
@@ -159,6 +159,19 @@ def _add(out: list[Message], message: Message) -> None:
     out.append(message)
 
 
+def _in_call_order(messages: Sequence[Message]) -> list[Message]:
+    """Parallel results are written as they come; a model reads them in the order in which it made the calls."""
+    out: list[Message] = []
+    for message in messages:
+        calls = [block["id"] for block in tool_uses(out[-1])] if out else []
+        if len(calls) > 1 and _has_results(message):
+            places = {name: place for place, name in enumerate(calls)}
+            blocks = sorted(message["content"], key=lambda block: places.get(block.get("tool_use_id"), len(places)))
+            message = {**message, "content": blocks}
+        out.append(message)
+    return out
+
+
 def _blocks(content: str | list[dict[str, Json]]) -> list[dict[str, Json]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
@@ -201,8 +214,8 @@ def closed(messages: Sequence[Message]) -> list[Message]:
         missing = [id_ for id_ in asked if id_ not in _answered(message)]
         if missing:
             lost = [_lost(id_) for id_ in missing]
-            if message["role"] == "user":
-                message = {**message, "content": [*lost, *_blocks(message["content"])]}
+            if _has_results(message):
+                message = {**message, "content": [*lost, *message["content"]]}
             else:
                 out.append({"role": "user", "content": lost})
         if message["content"]:

@@ -45,6 +45,7 @@ async def compact_if_full(actor: Actor) -> None:
 async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
     """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
     session = actor.session
+    actor.dialogue.deliver()
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
     actor.dialogue.record_firing(before)
     if before.blocked:
@@ -89,7 +90,7 @@ async def _summariser_stops(actor: Actor, summary: str) -> None:
         background_tasks=actor.session.background_tasks(),
         session_crons=[],
     )
-    actor.dialogue.record_firing(await actor.fire(event))
+    actor.dialogue.record_unread(await actor.fire(event))
 
 
 def _start_over(actor: Actor, trigger: str, summary: str) -> None:

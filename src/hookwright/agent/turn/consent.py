@@ -19,11 +19,9 @@ from hookwright.protocol.events import Event, PermissionDenied, PermissionReques
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Deny, Outcome
 from hookwright.protocol.sources import Scope
-from hookwright.visibility import Form, Reader, for_reader
+from hookwright.visibility import Form, Place, Reader, for_reader, model_texts
 
 E = TypeVar("E", bound=Event)
-
-RETRY = "The PermissionDenied hook indicated you may retry this tool call."
 
 
 class ToolRequest(msgspec.Struct, frozen=True):
@@ -35,9 +33,6 @@ class ToolRequest(msgspec.Struct, frozen=True):
     call: Block
     #: The input the tool would run with.
     arguments: dict[str, Json]
-    #: What hooks say to the model, in order. Requests made with `using` share this list, so it is complete whatever
-    #: rewrites the arguments.
-    texts: list[str] = msgspec.field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -50,8 +45,8 @@ class ToolRequest(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, arguments=normal)
 
     def record(self, outcome: Outcome, context: CallContext | None = None) -> None:
-        """Write a firing to disk and collect what it says to the model."""
-        self.texts.extend(self.actor.dialogue.record_firing(outcome, self.id, context))
+        """Write a firing about this call to disk."""
+        self.actor.dialogue.record_firing(outcome, self.id, context)
 
     def event(self, cls: type[E], **fields: Any) -> E:
         """Build an event about this call."""
@@ -104,12 +99,13 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
 
 
 def _denied_by_hook(pre: Outcome) -> RefusedCall:
-    said = [message.text for message in for_reader(pre, Reader.MODEL) if message.form is Form.TOOL_ERROR]
-    text = "\n".join(said)
     denying = [run for run in pre.runs if isinstance(run.verdict.decision, Deny)]
-    if any(run.handler.source.scope is Scope.MANAGED for run in denying):
-        return RefusedCall(text=f"<tool_use_error>{text}</tool_use_error>", counts=False)
-    return RefusedCall(text=text)
+    managed = any(run.handler.source.scope is Scope.MANAGED for run in denying)
+    return RefusedCall(text=_error(pre), counts=not managed)
+
+
+def _error(outcome: Outcome) -> str:
+    return "\n".join(model_texts(outcome, Place.ERROR))
 
 
 def _rewritten(request: ToolRequest, update: Mapping[str, Json] | None, event: str) -> ToolRequest | RefusedCall:
@@ -138,8 +134,8 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
     outcome = await actor.fire(request.event(PermissionRequest, permission_suggestions=suggestions))
     request.record(outcome)
     match outcome.decision:
-        case Deny(reason=reason, interrupt=interrupt):
-            return RefusedCall(text=reason, interrupts=interrupt)
+        case Deny(interrupt=interrupt):
+            return RefusedCall(text=_error(outcome), interrupts=interrupt)
         case Allow():
             allowed = _allowed(request, outcome)
             if not isinstance(allowed, AskUser):
@@ -214,6 +210,6 @@ async def _classified(request: ToolRequest) -> ToolRequest | RefusedCall:
         return request
     outcome = await actor.fire(request.event(PermissionDenied, reason=ruling.text))
     request.record(outcome)
-    if outcome.fields.get("retry"):
-        request.texts.append(RETRY)
+    for text in model_texts(outcome, Place.USER):
+        actor.dialogue.remind_later(text, outcome.hook_name)
     return RefusedCall(text=f"Permission for this action was denied in auto mode. Reason: {ruling.text}")

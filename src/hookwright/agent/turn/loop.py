@@ -26,7 +26,7 @@ from hookwright.agent.turn.tool_call import Handled, handle
 from hookwright.models.types import ApiError, Block, Request, Response, TextDelta
 from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop
 from hookwright.protocol.jsontext import Json
-from hookwright.visibility import Form, Reader, for_reader
+from hookwright.visibility import Place, model_texts
 
 CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
 
@@ -105,19 +105,18 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
     handled = [task.result() for task in tasks]
     actor.count_calls(len(handled))
     blocks = [*earlier, *(one.block for one in handled if one.block is not None)]
-    texts = [text for one in handled for text in one.texts]
     if blocks:
         actor.dialogue.results(blocks)
     deferred = next((one for one in handled if one.block is None), None)
     if deferred is not None:
-        actor.dialogue.add_system(texts)
+        actor.dialogue.deliver()
         return Deferred(dict(deferred.call))
     if any(one.interrupts for one in handled):
-        actor.dialogue.add_system(texts)
+        actor.dialogue.deliver()
         return Interrupted("a permission hook or the host interrupted the turn")
     batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
-    texts += actor.dialogue.record_firing(batch)
-    actor.dialogue.add_system(texts)
+    actor.dialogue.record_firing(batch)
+    actor.dialogue.deliver()
     stop = next((stop for stop in (*(one.stop for one in handled), batch.stop) if stop is not None), None)
     return HookStopped(stop.reason) if stop is not None else None
 
@@ -155,15 +154,16 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
     if continues and stops.exhausted:
         actor.session.tell(Note(CAP_REACHED, level="warning", tag="stop-cap"))
         continues = False
-    for message in for_reader(outcome, Reader.MODEL) if continues else ():
-        if message.form is Form.FEEDBACK:
-            dialogue.add_reminder(message.text, outcome.hook_name)
-    texts = dialogue.record_firing(outcome)
+        dialogue.record_unread(outcome)
+    else:
+        for feedback in model_texts(outcome, Place.USER):
+            dialogue.add_reminder(feedback, outcome.hook_name)
+        dialogue.record_firing(outcome)
     if outcome.runs:
         dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
+    dialogue.deliver()
     if not continues:
         return StopPrevented(text, outcome.stop.reason) if outcome.stop is not None else Finished(text)
-    dialogue.add_system(texts)
     stops.continued()
     return None
 

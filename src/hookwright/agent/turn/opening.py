@@ -32,7 +32,8 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     if session.state.title is not None:
         fields.setdefault("session_title", session.state.title)
     outcome = await actor.fire(actor.event(SessionStart, source=source, **fields))
-    actor.dialogue.add_system(actor.dialogue.record_firing(outcome))
+    actor.dialogue.record_firing(outcome)
+    actor.dialogue.deliver()
     take_watch_paths(session, outcome)
     title = outcome.fields.get("session_title")
     if isinstance(title, str) and source in _TITLED:

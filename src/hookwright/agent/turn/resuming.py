@@ -40,6 +40,6 @@ async def run_deferred(actor: Actor, calls: Sequence[Block]) -> TurnEnd:
     tail = messages[asked + 1 :]
     del messages[asked + 1 :]
     earlier = [block for message in tail if message["role"] == "user" for block in message["content"]]
+    actor.dialogue.wait_with([message["content"] for message in tail if message["role"] == "system"])
     ending = await run_tools(actor, calls, earlier)
-    actor.dialogue.add_system([message["content"] for message in tail if message["role"] == "system"])
     return ending if ending is not None else await converse(actor)

@@ -11,7 +11,6 @@ from hookwright.agent.turn.clearing import clear
 from hookwright.agent.turn.compaction import Compacted, compact
 from hookwright.agent.turn.switching import switch_model
 from hookwright.protocol.events import DirectoryAdded
-from hookwright.protocol.outcome import Outcome
 
 ADD_DIR_NEEDS_SCREEN = (
     "/add-dir is not available without a screen. Start with --add-dir, or send the control request register_repo_root."
@@ -56,12 +55,8 @@ def add_directory(actor: Actor, path: str, source: str) -> str:
     if directory == workspace.root or directory in workspace.added:
         return f"{directory} is there already."
     session.permissions.add_directory(directory)
-
-    def then(outcome: Outcome) -> None:
-        if source == "slash_command":
-            session.state.add_later(outcome.system_messages)
-
-    session.fire_later(actor.event(DirectoryAdded, directory=directory, source=source), then)
+    event = actor.event(DirectoryAdded, directory=directory, source=source)
+    session.fire_later(event, lambda outcome: actor.dialogue.record_firing(outcome))
     return f"Added {directory} as a working directory."
 
 

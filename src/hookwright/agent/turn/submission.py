@@ -18,6 +18,7 @@ from hookwright.agent.turn.slash_commands import COMMANDS
 from hookwright.protocol.events import UserPromptExpansion, UserPromptSubmit
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
+from hookwright.visibility import Place, model_texts
 
 _COMMAND = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
 
@@ -44,7 +45,7 @@ async def submit(actor: Actor, prompt: str) -> TurnEnd:
 
     outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt, **_title(actor)))
     if outcome.blocked:
-        return _blocked(actor, outcome, prompt)
+        return _blocked(actor, [outcome], prompt)
     title = outcome.fields.get("session_title")
     if isinstance(title, str) and title:
         entitle(actor, title)
@@ -67,7 +68,7 @@ async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, s
         )
     )
     if outcome.blocked:
-        return _blocked(actor, outcome, prompt)
+        return _blocked(actor, [submitted, outcome], prompt)
     if skill.hooks:
         actor.session.hooks.activate(skill.hooks)
     head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
@@ -80,23 +81,23 @@ async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
     if pending(dialogue.messages):
         dialogue.close_calls()
     dialogue.user(content, promptId=actor.session.state.prompt_id, permissionMode=actor.session.permissions.mode)
-    stop = next((outcome.stop for outcome in outcomes if outcome.stop is not None), None)
-    if stop is not None:
-        for outcome in outcomes:
-            dialogue.record_firing(outcome)
-        text = f"Operation stopped by hook: {stop.reason}" if stop.reason else "Operation stopped by hook"
-        dialogue.add_reminder(text, outcomes[-1].hook_name)
-        return TurnRefused(text)
-    dialogue.add_system([text for outcome in outcomes for text in dialogue.record_firing(outcome)])
-    return await converse(actor)
+    for outcome in outcomes:
+        dialogue.record_firing(outcome)
+    dialogue.deliver()
+    stops = [(text, outcome.hook_name) for outcome in outcomes for text in model_texts(outcome, Place.USER)]
+    for text, name in stops:
+        dialogue.add_reminder(text, name)
+    return TurnRefused(stops[0][0]) if stops else await converse(actor)
 
 
-def _blocked(actor: Actor, outcome: Outcome, prompt: str) -> TurnRefused:
+def _blocked(actor: Actor, outcomes: list[Outcome], prompt: str) -> TurnRefused:
     """Keep a prompt from the model; show the user why, and note it in the transcript."""
+    outcome = outcomes[-1]
     text = f"{outcome.event} operation blocked by hook:\n{outcome.reason}"
     if not outcome.fields.get("suppress_original_prompt"):
         text += f"\n\nOriginal prompt: {prompt}"
-    actor.dialogue.record_hooks(outcome)
+    for fired in outcomes:
+        actor.dialogue.record_unread(fired)
     actor.dialogue.transcript.system("informational", text, level="warning")
     actor.session.tell(Note(text, level="warning", tag="prompt-blocked"))
     return TurnRefused(text)

@@ -49,5 +49,5 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
         return SwitchRefused(before.decision.reason)
     model.switch(target)
     after = await actor.fire(actor.event(PostModelSwitch, **fields))
-    actor.session.state.replace_later(actor.dialogue.record_firing(after))
+    actor.dialogue.record_firing(after)
     return target

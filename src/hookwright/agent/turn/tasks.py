@@ -9,7 +9,7 @@ from hookwright.agent.tools import Change, Created, Task
 from hookwright.protocol.events import TaskCompleted, TaskCreated
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
-from hookwright.visibility import Form, Reader, for_reader
+from hookwright.visibility import Place, model_texts
 
 
 async def task_gate(change: Change) -> str | None:
@@ -31,6 +31,5 @@ def task_fields(task: Task) -> dict[str, Json]:
 
 
 def feedback(outcome: Outcome) -> str:
-    """Return the text of a block for the model."""
-    said = [message.text for message in for_reader(outcome, Reader.MODEL) if message.form is Form.FEEDBACK]
-    return "\n".join(said)
+    """Return the feedback of hooks that refused a change to a task."""
+    return "\n".join(model_texts(outcome, Place.RESULT))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -18,8 +18,8 @@ from hookwright.models.types import Block
 from hookwright.protocol.events import PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Defer, Deny, EndTurn, Outcome
+from hookwright.visibility import NOT_RUN
 
-NOT_RUN = "The tool was not run: a hook stopped the turn before it."
 #: An error text for hooks is cut in the middle when it is longer.
 ERROR_LIMIT = 10_000
 
@@ -31,8 +31,6 @@ class Handled(msgspec.Struct, frozen=True, kw_only=True):
     call: Block
     #: The result for the model; None for a deferred call.
     block: Mapping[str, Json] | None
-    #: What hooks say to the model, after the results of the turn.
-    texts: tuple[str, ...] = ()
     stop: EndTurn | None = None
     #: A denial that interrupts the turn.
     interrupts: bool = False
@@ -49,7 +47,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
         return Handled(call=request.call, block=None)
     if pre.stop is not None and not isinstance(pre.decision, Deny):
         result = ToolResult(NOT_RUN, NOT_RUN, is_error=True)
-        return _without_running(actor, request.call, result, request.texts, pre.stop)
+        return _without_running(actor, request.call, result, pre.stop)
     permitted = await permit(request, pre)
     if isinstance(permitted, RefusedCall):
         return _refused(request, permitted, pre.stop)
@@ -83,9 +81,10 @@ async def _run(request: ToolRequest) -> Handled:
     if not result.is_error:
         block, result = _rewritten(request, post, block, result)
     request.record(post)
-    request.texts.extend(after_tool(actor, tool, request.arguments, result))
+    for text in after_tool(actor, tool, request.arguments, result):
+        actor.dialogue.add_note(text)
     actor.session.tell(ToolEnded(tool.name, block, result.response, actor.role.parent_tool_use_id))
-    return Handled(call=request.call, block=block, texts=tuple(request.texts), stop=post.stop)
+    return Handled(call=request.call, block=block, stop=post.stop)
 
 
 async def _call_tool(request: ToolRequest) -> ToolResult:
@@ -132,19 +131,17 @@ def _block(call: Block, result: ToolResult) -> dict[str, Json]:
     return {**block, "is_error": True} if result.is_error else block
 
 
-def _without_running(
-    actor: Actor, call: Block, result: ToolResult, texts: Sequence[str] = (), stop: EndTurn | None = None
-) -> Handled:
+def _without_running(actor: Actor, call: Block, result: ToolResult, stop: EndTurn | None = None) -> Handled:
     block = _block(call, result)
     actor.dialogue.keep_result(block, result.response)
     actor.session.tell(ToolEnded(call["name"], block, result.response, actor.role.parent_tool_use_id))
-    return Handled(call=call, block=block, texts=tuple(texts), stop=stop)
+    return Handled(call=call, block=block, stop=stop)
 
 
 def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -> Handled:
     actor, call = request.actor, request.call
     result = ToolResult(f"Error: {refusal.text}", refusal.text, is_error=True)
-    handled = _without_running(actor, call, result, request.texts, stop)
+    handled = _without_running(actor, call, result, stop)
     if refusal.counts:
         actor.session.state.deny(
             {"tool_name": call["name"], "tool_use_id": call["id"], "tool_input": dict(call["input"])}

@@ -15,7 +15,6 @@ import msgspec
 from hookwright.background import Late
 from hookwright.cases.inject import FAULTS, Injector, read_fault
 from hookwright.cli.contract import contract
-from hookwright.cli.modelview import Part, later_view, model_view
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from hookwright.cli.servers import add_servers, powers
@@ -28,6 +27,7 @@ from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.wire import payload
 from hookwright.session import HookSession, open_session
 from hookwright.text import harmless, say
+from hookwright.visibility import Part, Reader, as_sent, for_reader, late_messages
 
 PROCEED, BLOCKED = 0, 2
 
@@ -113,7 +113,7 @@ async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
 
 def _tell(fired: Fired, args: argparse.Namespace) -> None:
     if args.as_model:
-        parts = model_view(fired.event, fired.outcome)
+        parts = as_sent(for_reader(fired.outcome, Reader.MODEL))
         if args.json:
             say([json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False)], sys.stdout)
         else:
@@ -135,7 +135,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[str]:
 
 def _tell_late(lates: Sequence[Late], event: Event, args: argparse.Namespace) -> None:
     if args.as_model and not args.json:
-        say(_texts(later_view(lates)), sys.stdout)
+        say(_texts(as_sent(message for late in lates for message in late_messages(late))), sys.stdout)
     elif not args.json:
         for late in lates:
             say(late_lines(late, event), sys.stdout)
