@@ -2,14 +2,14 @@
 
     from hookwright import HookEngine, PreToolUse, load_hooks
 
-Names are loaded on first use, so that importing the package does nothing.
+Names are loaded on first use; importing the package does nothing.
 """
 
 from __future__ import annotations
 
 from hookwright._version import __version__ as __version__
 
-TYPE_CHECKING = False  # `typing` would cost more than all the rest of this module
+TYPE_CHECKING = False  # importing `typing` would take longer than the rest of this module
 # begin: written by tools/generate.py
 if TYPE_CHECKING:
     from typing import Any

@@ -1,40 +1,40 @@
-"""What the host did wrong raises; what a hook author did wrong is a Diagnostic in the outcome.
+"""Errors of the host are raised; errors of a hook author are diagnostics in the outcome.
 
 HookwrightError
-├── InvalidEvent      an event that does not fit its catalogue entry
-├── InvalidCase       a file of cases that cannot be understood
-├── ConfigError       a call for configuration that cannot be carried out (a missing --settings file, …)
+├── InvalidEvent      an event that does not match its catalogue entry
+├── InvalidCase       a file of cases that cannot be read
+├── ConfigError       requested configuration that is not available (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
 ├── MissingExtra      an optional dependency is needed and not installed
-├── ModelError        a model API did not answer as it should (subclasses in hookwright.models)
-└── McpError          an MCP server did not answer as it should (subclasses in hookwright.mcp.servers)
+├── ModelError        a model API failed or gave an unusable answer (subclasses in hookwright.models)
+└── McpError          an MCP server failed or gave an unusable answer (subclasses in hookwright.mcp.servers)
 """
 
 from __future__ import annotations
 
 
 class HookwrightError(Exception):
-    """The root of everything that Hookwright raises."""
+    """The base class of every error Hookwright raises."""
 
 
 class InvalidEvent(HookwrightError):
-    """An event does not fit its catalogue entry."""
+    """An event that does not match its catalogue entry."""
 
 
 class InvalidCase(HookwrightError):
-    """A file of cases cannot be understood."""
+    """A file of cases that cannot be read."""
 
 
 class ConfigError(HookwrightError):
-    """Configuration was asked for that cannot be had."""
+    """Requested configuration that is not available."""
 
 
 class TrustError(HookwrightError):
-    """The trust store cannot be read or written."""
+    """A trust store that cannot be read or written."""
 
 
 class MissingExtra(HookwrightError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency that is needed and not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'hookwright[{extra}]'")
@@ -42,8 +42,8 @@ class MissingExtra(HookwrightError):
 
 
 class ModelError(HookwrightError):
-    """A model API did not answer as it should."""
+    """A model API that failed or gave an unusable answer."""
 
 
 class McpError(HookwrightError):
-    """An MCP server did not answer as it should."""
+    """An MCP server that failed or gave an unusable answer."""

@@ -1,4 +1,4 @@
-"""Files of our own: private folders, one-step replacement, appended lines, and whether a file changed."""
+"""Hookwright's own files: private folders, atomic replacement, appended lines, and whether a file changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stamp = tuple[int, int, int]
 
 
 class StrictStamp(NamedTuple):
-    """A stamp that also changes where a program wrote other content of the same size and set the time back."""
+    """A stamp that also changes when a program writes other content of the same size and resets the time."""
 
     device: int
     inode: int
@@ -25,13 +25,13 @@ class StrictStamp(NamedTuple):
 
 
 def stamp(path: str) -> Stamp | None:
-    """Return what changes when the content of a file or folder does; None where there is none."""
+    """Return what changes when the content of a file or folder does; None if it does not exist."""
     found = strict_stamp(path)
     return (found.inode, found.size, found.modified) if found is not None else None
 
 
 def strict_stamp(path: str) -> StrictStamp | None:
-    """Return what no writer can keep the same; None where there is no such file."""
+    """Return what no writer can leave unchanged; None if the file does not exist."""
     try:
         facts = os.stat(path)
     except (OSError, ValueError):  # ValueError: a path with a null byte
@@ -40,7 +40,7 @@ def strict_stamp(path: str) -> StrictStamp | None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it that are missing, each for this user alone, whatever the mask says."""
+    """Create a folder and its missing parents, each for this user alone, whatever the umask."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
@@ -55,10 +55,10 @@ def make_folder(path: str) -> None:
 
 
 def append_line(descriptor: int, data: bytes) -> None:
-    """Write lines at the end of a file that is open for appending and reading; raise OSError if they do not fit.
+    """Append lines to a file that is open for appending and reading; raise OSError if the disk is full.
 
-    Law: lines are one `write`, so writers never interleave; they never join what a killed writer or a full disk left
-    without a newline. Beside a writer that is at work an empty line may come in between.
+    Law: lines are written with one `write`, so writers never interleave. They never join a partial line left by a
+    killed writer or a full disk. Two writers at the same moment may leave an empty line between their lines.
     """
     size = os.fstat(descriptor).st_size
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -68,10 +68,10 @@ def append_line(descriptor: int, data: bytes) -> None:
 
 
 def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bool = False) -> None:
-    """Write a file at once or not at all: a reader and a crash see the old one or the new one, never a part.
+    """Replace a file atomically: a reader, and a crash, sees the old content or the new, never a part of it.
 
-    Without `mode` a file keeps its rights, and those of a new one are the mask's to say. What is `durable` outlives a
-    loss of power. A link would be replaced and not followed: resolve it before.
+    Without `mode` an existing file keeps its permissions and a new one gets those of the umask. A `durable` write
+    survives a power loss. A symbolic link is replaced, not followed: resolve it first.
     """
     folder = os.path.dirname(path)
     if mode is None:
@@ -89,7 +89,7 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
                 file.flush()
                 os.fsync(descriptor)
         os.replace(temporary, path)
-    except BaseException:  # an interrupt, too, leaves nothing behind
+    except BaseException:  # after an interrupt as well, no temporary file remains
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
@@ -100,7 +100,7 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Keep other programs that ask for the same from changing files of a folder."""
+    """Hold the lock of a folder, so that only one program at a time changes its files."""
     with _opened(folder) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""Print what others wrote: on a screen it can do nothing but be read."""
+"""Text for people: untrusted text made harmless, shortened texts and paths, the word that was meant."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterable
 from typing import TextIO
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-#: Characters that turn the direction of text around, break lines or are not seen at all, so that a text reads as
-#: something else than it is. Those that join letters (U+200C, U+200D) are part of languages and stay.
+#: Characters that reverse the direction of text, break lines or are invisible, so that a text reads as something it is
+#: not. Those that join letters (U+200C, U+200D) belong to some languages and are kept.
 _TURNING = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-#: The colours that `Style` writes; on a terminal everything else that could move the cursor is shown as a picture.
+#: The colours `Style` writes. On a terminal every other sequence that could move the cursor is shown as a picture.
 _OURS = re.compile(r"(\x1b\[(?:0|1|2|31|32|33)m)")
 
 
 def harmless(text: str) -> str:
-    """Show control characters as pictures, so that a hook's output cannot move the user's cursor or fool the eye."""
+    """Return a text with control characters as pictures, so that it cannot move the cursor or mislead the reader."""
     text = _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
     return text if text.isascii() else _TURNING.sub("\ufffd", text)
 
 
 def say(lines: Iterable[str], stream: TextIO) -> None:
-    """Print lines; what cannot be encoded is replaced, never an error.
+    """Print lines; characters the stream cannot encode are replaced.
 
-    Commands make harmless what others wrote, wherever it goes. On a terminal this is done once more for the whole
-    line, so that a text which one of them forgot still cannot do anything but be read.
+    Commands make untrusted text harmless wherever it goes. On a terminal this is done again for the whole line, in
+    case a command forgot.
     """
     screen = stream.isatty()
     for line in lines:
@@ -41,12 +41,12 @@ def _with_our_colours(line: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Fit a text into one line, without control characters."""
+    """Return a text as one line of limited length, without control characters."""
     flat = harmless(" ⏎ ".join(text.strip().splitlines()))
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-#: A longer word is not a typing mistake, and comparing it would take long.
+#: A longer word is not a typing mistake, and comparing it would be slow.
 LONGEST_WORD = 64
 
 
@@ -76,7 +76,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def short_path(path: str, cwd: str, home: str) -> str:
-    """Write a path as its user would type it: relative to the current directory, or below `~`."""
+    """Return a path as its user would type it: relative to the current directory, or below `~`."""
     if cwd and path.startswith(cwd + "/"):
         return path[len(cwd) + 1 :]
     if home and path.startswith(home + "/"):
@@ -85,7 +85,7 @@ def short_path(path: str, cwd: str, home: str) -> str:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Cut a long text in the middle, where it matters least, and state how much is gone."""
+    """Return a long text without its middle, where it matters least, and state how much was cut."""
     if len(text) <= limit:
         return text
     head = limit // 2

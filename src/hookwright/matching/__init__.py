@@ -1,1 +1,1 @@
-"""Which handlers an event is for: matchers, `if` conditions and the languages they are written in."""
+"""Which handlers apply to an event: matchers, `if` conditions and the languages they are written in."""

@@ -8,7 +8,7 @@
 | `WebFetch(domain:x.com)`, `domain:*.x.com` | hosts; `*.` is any subdomain, any other `*` stays between dots |
 | `mcp__server`, `mcp__server__*`, `mcp__server__tool` | tools of a server |
 | `Agent(name)`, `Task(name)` | subagents of a type |
-| `Tool(param:value)` | a top-level scalar field of the input, `*` in the value; never the field the tool is about |
+| `Tool(param:value)` | a top-level scalar field of the input, `*` in the value; never the tool's main field |
 
 A rule is read in one of four ways, and the reading decides what the same text covers: see `Reading`. Every answer is
 `Match`, `NoMatch` or `Undecided(reason)`. Undecided means: an `if` runs its handler, an allow rule does not approve,
@@ -55,7 +55,7 @@ FILE_FIELDS = {
     "Read": "file_path",
     "Write": "file_path",
 }
-"""The tools that a path can be given for, with the field it is compared to."""
+"""The tools with path rules, and the input field a path is compared with."""
 
 _SWITCHES = {"Bash": frozenset(["dangerouslyDisableSandbox", "description", "run_in_background", "timeout"])}
 _SWITCHES["PowerShell"] = _SWITCHES["Bash"]
@@ -73,7 +73,7 @@ _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
 class InvalidRule(ValueError):
-    """Say why a text is no rule, and what to write instead."""
+    """A text that is not a rule; the message says why, and what to write instead."""
 
 
 class BadRule(msgspec.Struct, frozen=True):
@@ -83,14 +83,14 @@ class BadRule(msgspec.Struct, frozen=True):
 
 
 class Reading(Enum):
-    """Say what a rule is read for.
+    """The purpose a rule is read for.
 
     CONDITION, a handler's `if`: covers calls of the named tool only. Any sub-command, and the path as written or the
     file it really is, is enough. Tool names may hold `*` only in `mcp__…`. An empty rule covers every call.
     ALLOW: `Edit` covers all editing tools, `Read` also searching. Every sub-command must match, and the path as
-    written and the real file. `*` in a tool name counts after `mcp__<server>__` alone. Parameters do not count.
-    ASK: covers like ALLOW; any sub-command or path is enough, `dir/**` is meant at any depth, and `*` in a tool name
-    is free.
+    written and the real file. `*` in a tool name only works after `mcp__<server>__`. Parameters are ignored.
+    ASK: covers like ALLOW; any sub-command or path is enough, `dir/**` applies at any depth, and `*` may be anywhere in
+    a tool name.
     DENY: like ASK; a `Read` rule with a path also keeps that path from being edited or written.
     """
 
@@ -101,41 +101,41 @@ class Reading(Enum):
 
 
 class AnyCall(msgspec.Struct, frozen=True):
-    """Mean every call of the tool."""
+    """Every call of the tool."""
 
 
 class Bash(msgspec.Struct, frozen=True):
-    """Mean some Bash commands."""
+    """Some Bash commands."""
 
     pattern: CommandPattern
 
 
 class PowerShell(msgspec.Struct, frozen=True):
-    """Mean some PowerShell commands."""
+    """Some PowerShell commands."""
 
     pattern: CommandPattern
 
 
 class Path(msgspec.Struct, frozen=True):
-    """Mean some files."""
+    """Some files."""
 
     pattern: PathPattern
 
 
 class Domain(msgspec.Struct, frozen=True):
-    """Mean some hosts."""
+    """Some hosts."""
 
     expression: re.Pattern[str]
 
 
 class AgentTypeRule(msgspec.Struct, frozen=True):
-    """Mean subagents of one type."""
+    """Subagents of one type."""
 
     name: Wildcard
 
 
 class Other(msgspec.Struct, frozen=True):
-    """Mean something that only a parameter can say, for tools without a language of their own."""
+    """A specifier of a tool without its own language; only a parameter can match."""
 
     text: str
 
@@ -144,13 +144,13 @@ Specifier: TypeAlias = AnyCall | Bash | PowerShell | Path | Domain | AgentTypeRu
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """Mean calls with a field of a certain value."""
+    """Calls with a certain value in a field."""
 
     name: str
     value: Wildcard
 
     def matches(self, tool_input: Mapping[str, Json]) -> bool:
-        """Tell whether the field is there and fits."""
+        """Return whether the field exists and matches."""
         value = tool_input.get(self.name)
         if isinstance(value, bool | int | float):
             return self.value.matches(msgspec.json.encode(value).decode())
@@ -158,7 +158,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Hold a parsed rule."""
+    """A parsed rule."""
 
     text: str
     tool: str
@@ -166,11 +166,11 @@ class Rule(msgspec.Struct, frozen=True):
     parameter: Parameter | None = None
 
     def matches_any(self, tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
-        """Answer as an `if`."""
+        """Return the answer of the rule as an `if`."""
         return self.match(tool_name, tool_input, where, Reading.CONDITION)
 
     def match(self, tool_name: str, tool_input: Mapping[str, Json], where: Where, reading: Reading) -> Answer:
-        """Answer whether the rule, read in one of four ways, means a call."""
+        """Return whether the rule, read for a purpose, matches a call."""
         if not covers(self, tool_name, reading):
             return NO_MATCH
         parameter = self.parameter if reading is not Reading.ALLOW else None
@@ -188,12 +188,12 @@ class Rule(msgspec.Struct, frozen=True):
             case AgentTypeRule(name):
                 agent = tool_input.get("subagent_type")
                 if not isinstance(agent, str):
-                    return Undecided("the call does not say which subagent_type it wants")
+                    return Undecided("the call has no subagent_type")
                 return MATCH if name.matches(agent) else NO_MATCH
             case Other():
                 if self.parameter is not None:
                     return NO_MATCH
-                return Undecided(f"rules for {self.tool} have no specifier but Tool(parameter:value)")
+                return Undecided(f"rules for {self.tool} have no specifier other than Tool(parameter:value)")
             case _:
                 assert_never(self.specifier)
 
@@ -227,7 +227,7 @@ def _parse(text: str) -> Rule:
     parameter = _parameter(tool, content)
     if parameter is not None and parameter.name == _MAIN_FIELDS.get(tool):
         example = f"{tool}(domain:host)" if tool == "WebFetch" else f"{tool}({parameter.value.text})"
-        raise InvalidRule(f"{text}: {parameter.name} is what {tool} rules are about already. Write {example}.")
+        raise InvalidRule(f"{text}: {tool} rules already match {parameter.name}. Write {example}.")
     specifier = _specifier(text, tool, content, parameter)
     return Rule(text, tool, specifier, None if isinstance(specifier, Domain) else parameter)
 
@@ -263,7 +263,7 @@ def _specifier(text: str, tool: str, content: str, parameter: Parameter | None) 
 
 
 def covers(rule: Rule, tool_name: str, reading: Reading) -> bool:
-    """Tell whether a rule, read in one of four ways, is about calls of a tool at all."""
+    """Return whether a rule, read for a purpose, applies to a tool at all."""
     tool = rule.tool
     if not tool:
         return reading is Reading.CONDITION
@@ -296,7 +296,7 @@ def _glob_counts(tool: str, reading: Reading) -> bool:
 
 
 def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, Json], where: Where) -> Answer:
-    """Answer for a list of allow rules: each sub-command of a command may be allowed by another rule of the list."""
+    """Return the answer of a list of allow rules; each sub-command may be allowed by a different rule."""
     covering = [rule for rule in rules if covers(rule, tool_name, Reading.ALLOW)]
     answers = [rule.match(tool_name, tool_input, where, Reading.ALLOW) for rule in covering]
     command = tool_input.get("command")
@@ -365,8 +365,8 @@ def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Json]) -> Answ
 
 
 def _host(url: object) -> str | None:
-    """Find the host as browsers do: control characters vanish, a backslash is a slash."""
-    from urllib.parse import urlsplit  # here, because few rules need it and it takes milliseconds to import
+    """Return the host as browsers find it: without control characters, with backslashes as slashes."""
+    from urllib.parse import urlsplit  # few rules need it, and the import takes milliseconds
 
     if not isinstance(url, str):
         return None

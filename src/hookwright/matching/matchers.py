@@ -2,13 +2,13 @@
 
 Law:
 1. No matcher, `""` and `"*"` match everything.
-2. A text of letters, digits, `_`, `-`, space, `,` and `|` alone is a list of exact names, separated by `|` and `,`;
-   white space around a name and empty pieces do not count. So `Edi` does not match `Edit`, and `mcp__memory` matches
-   no tool. (Narrow, for FileChanged and StopFailure: letters, digits, `_` and `|` alone, and only `|` separates.)
-3. Any other text is a JavaScript regular expression that may match anywhere in the value; case counts.
-4. The name `Task` also stands for the tool that is now called `Agent`.
-5. A text that is no valid regular expression matches nothing; the caller reports it.
-6. A match that cannot be decided counts as a match: a guard in doubt runs.
+2. A text of only letters, digits, `_`, `-`, space, `,` and `|` is a list of exact names, separated by `|` and `,`;
+   white space around a name and empty pieces are ignored. So `Edi` does not match `Edit`, and `mcp__memory` matches
+   no tool. (Narrow, for FileChanged and StopFailure: only letters, digits, `_` and `|`, and only `|` separates.)
+3. Any other text is a JavaScript regular expression that may match anywhere in the value, case-sensitively.
+4. The name `Task` also means the tool that is now called `Agent`.
+5. A text that is not a valid regular expression matches nothing; the caller reports it.
+6. A match that cannot be decided is treated as a match: when in doubt, a guard runs.
 """
 
 import functools
@@ -20,10 +20,10 @@ import msgspec
 from hookwright.matching import jsregex
 
 SUBJECT_LIMIT = 512
-"""Values are cut to this many characters before a regular expression sees them."""
+"""The length values are cut to before a regular expression is tried."""
 
 STEP_LIMIT = 50_000
-"""A regular expression may take this many steps: an event waits for its answer."""
+"""The most steps a regular expression may take, because an event waits for the answer."""
 
 _WIDE = re.compile(r"[A-Za-z0-9_\- ,|]+")
 _WIDE_SEPARATOR = re.compile(r"[|,]")
@@ -33,15 +33,15 @@ _ALIASES = {"Agent": "Task"}
 
 
 class Match(msgspec.Struct, frozen=True):
-    """Say yes."""
+    """Yes."""
 
 
 class NoMatch(msgspec.Struct, frozen=True):
-    """Say no."""
+    """No."""
 
 
 class Undecided(msgspec.Struct, frozen=True):
-    """Say that there is no answer, and why."""
+    """No answer, and why."""
 
     reason: str
 
@@ -53,50 +53,50 @@ NO_MATCH = NoMatch()
 
 
 class MatchAll(msgspec.Struct, frozen=True):
-    """Match every value."""
+    """A matcher for every value."""
 
     text: str
 
     def decide(self, value: str) -> Answer:  # noqa: ARG002 - one of four answers to the same question
-        """Answer for one value."""
+        """Return the answer for one value."""
         return MATCH
 
     def matches(self, value: str) -> bool:
-        """Tell whether handlers run for this value."""
+        """Return whether handlers run for this value."""
         return self.decide(value) != NO_MATCH
 
     def describe(self) -> str:
-        """Name the rule that this text falls under."""
+        """Return the clause of the law this text falls under."""
         return "all"
 
 
 class MatchNames(msgspec.Struct, frozen=True):
-    """Match a few exact names."""
+    """A matcher for a few exact names."""
 
     names: frozenset[str]
     text: str
 
     def decide(self, value: str) -> Answer:
-        """Answer for one value."""
+        """Return the answer for one value."""
         return MATCH if value in self.names or _ALIASES.get(value) in self.names else NO_MATCH
 
     def matches(self, value: str) -> bool:
-        """Tell whether handlers run for this value."""
+        """Return whether handlers run for this value."""
         return value in self.names or _ALIASES.get(value) in self.names
 
     def describe(self) -> str:
-        """Name the rule that this text falls under."""
+        """Return the clause of the law this text falls under."""
         return "exact names"
 
 
 class MatchPattern(msgspec.Struct, frozen=True):
-    """Match where a regular expression does."""
+    """A matcher with a regular expression."""
 
     text: str
     pattern: jsregex.Pattern
 
     def decide(self, value: str) -> Answer:
-        """Answer for one value."""
+        """Return the answer for one value."""
         candidates = [value[:SUBJECT_LIMIT], *filter(None, [_ALIASES.get(value)])]
         try:
             found = any(self.pattern.test(candidate, steps=STEP_LIMIT) for candidate in candidates)
@@ -105,31 +105,31 @@ class MatchPattern(msgspec.Struct, frozen=True):
             return Undecided(f"the regular expression /{self.text}/ gave up: {error}")
 
     def matches(self, value: str) -> bool:
-        """Tell whether handlers run for this value."""
+        """Return whether handlers run for this value."""
         return self.decide(value) != NO_MATCH
 
     def describe(self) -> str:
-        """Name the rule that this text falls under."""
+        """Return the clause of the law this text falls under."""
         return "regular expression"
 
 
 class MatchNothing(msgspec.Struct, frozen=True):
-    """Match no value, because the text is no valid regular expression."""
+    """A matcher for no value, because its text is not a valid regular expression."""
 
     text: str
     error: str
     offset: int
 
     def decide(self, value: str) -> Answer:  # noqa: ARG002 - one of four answers to the same question
-        """Answer for one value."""
+        """Return the answer for one value."""
         return NO_MATCH
 
     def matches(self, value: str) -> bool:
-        """Tell whether handlers run for this value."""
+        """Return whether handlers run for this value."""
         return self.decide(value) != NO_MATCH
 
     def describe(self) -> str:
-        """Name the rule that this text falls under."""
+        """Return the clause of the law this text falls under."""
         return "invalid"
 
 

@@ -1,13 +1,13 @@
 """The specifier of a file rule: a gitignore-style pattern under an anchor.
 
 Law of anchors: `//p` starts at the root of the file system, `~/p` at the home directory, `/p` at the directory of the
-settings source, `p` and `./p` at the working directory. A pattern matches nothing outside of its anchor; `..` at its
+settings source, `p` and `./p` at the working directory. A pattern matches nothing outside its anchor; `..` at its
 start moves the anchor up.
 
-Law of patterns: `*` and `?` stay inside of one path segment, `**` as a segment stands for any number of them,
-`[…]` for one character, `\\` takes the meaning off the next character. A pattern that matches a directory matches
+Law of patterns: `*` and `?` match within one path segment, `**` as a segment matches any number of segments,
+`[…]` one character, and `\\` makes the next character literal. A pattern that matches a directory matches
 everything below it. A name without a slash (`.env`, `*.ts`) matches at any depth. `dir/**` means `<anchor>/dir` and
-all below; only deny and ask rules read it at any depth.
+everything below it; only deny and ask rules apply it at any depth.
 """
 
 import os
@@ -25,7 +25,7 @@ _DRIVE = re.compile(r"([A-Za-z]):[\\/]")
 
 
 class Where(msgspec.Struct, frozen=True):
-    """Say where a rule is read: working directory, home, and the directory that a leading `/` stands for."""
+    """Where a rule is read: working directory, home, and the directory that a leading `/` means."""
 
     cwd: str
     home: str
@@ -33,7 +33,7 @@ class Where(msgspec.Struct, frozen=True):
 
 
 class PathAnchor(Enum):
-    """Name the directory that a pattern is relative to."""
+    """The directory a pattern is relative to."""
 
     ROOT = "//"
     HOME = "~/"
@@ -41,7 +41,7 @@ class PathAnchor(Enum):
     CWD = ""
 
     def directory(self, where: Where) -> str:
-        """Give the directory in a given place."""
+        """Return the directory for a place."""
         places = {
             PathAnchor.ROOT: "/",
             PathAnchor.HOME: where.home,
@@ -52,52 +52,52 @@ class PathAnchor(Enum):
 
 
 class Star(Enum):
-    """Stand for any number of characters in a segment (`*`), or of segments in a path (`**`)."""
+    """Any number of characters in a segment (`*`), or of segments in a path (`**`)."""
 
     ANY = "*"
 
 
 class Token(Protocol):
-    """Stand for one item: a character of a segment, or a segment of a path."""
+    """One item: a character of a segment, or a segment of a path."""
 
     def accepts(self, item: str) -> bool:
-        """Tell whether an item fits."""
+        """Return whether an item matches."""
         ...
 
 
 class Same(msgspec.Struct, frozen=True):
-    """Stand for one character that means itself."""
+    """One literal character."""
 
     char: str
 
     def accepts(self, item: str) -> bool:
-        """Tell whether a character fits."""
+        """Return whether a character matches."""
         return item == self.char
 
 
 class OneOf(msgspec.Struct, frozen=True):
-    """Stand for one character inside (or outside) of some ranges: `[…]` and `?`."""
+    """One character inside (or outside) some ranges: `[…]` and `?`."""
 
     ranges: tuple[tuple[str, str], ...]
     negated: bool
 
     def accepts(self, item: str) -> bool:
-        """Tell whether a character fits."""
+        """Return whether a character matches."""
         return any(low <= item <= high for low, high in self.ranges) is not self.negated
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """Stand for one name in a path."""
+    """One name in a path."""
 
     tokens: tuple[Same | OneOf | Star, ...]
 
     def accepts(self, item: str) -> bool:
-        """Tell whether a name fits."""
+        """Return whether a name matches."""
         return _fits(self.tokens, item)
 
 
 class PathPattern(msgspec.Struct, frozen=True):
-    """Hold a parsed pattern; `single` marks `dir/**`, which deny and ask rules read at any depth."""
+    """A parsed pattern; `single` marks `dir/**`, which deny and ask rules apply at any depth."""
 
     text: str
     anchor: PathAnchor
@@ -106,11 +106,11 @@ class PathPattern(msgspec.Struct, frozen=True):
     single: bool
 
     def matches(self, path: str, anchors: Sequence[str]) -> bool:
-        """Tell whether an absolute, normalised path fits below one spelling of the anchor."""
+        """Return whether an absolute, normalised path matches below one spelling of the anchor."""
         return any(self._fits(self.segments, path, anchor) for anchor in anchors)
 
     def guards(self, path: str, anchors: Sequence[str]) -> bool:
-        """Tell the same for deny and ask rules."""
+        """Return whether a deny or ask rule with this pattern applies to the path."""
         segments = (Star.ANY, *self.segments) if self.single else self.segments
         return any(self._fits(segments, path, anchor) for anchor in anchors)
 
@@ -125,7 +125,7 @@ class PathPattern(msgspec.Struct, frozen=True):
 
 
 def parse_path(text: str) -> PathPattern:
-    """Read a file rule's specifier; every text is a pattern, and a sign that cannot be one means itself."""
+    """Parse the specifier of a file rule; every text is a pattern, and an invalid special character is literal."""
     text = "~/" if text == "~" else text
     anchor = next(anchor for anchor in PathAnchor if text.startswith(anchor.value))
     names = [name for name in text.removeprefix(anchor.value).split("/") if name not in ("", ".")]
@@ -139,7 +139,7 @@ def parse_path(text: str) -> PathPattern:
 
 
 def _segment(name: str) -> Segment:
-    """Read the signs of one path segment."""
+    """Parse one path segment."""
     tokens: list[Same | OneOf | Star] = []
     at = 0
     while at < len(name):
@@ -163,7 +163,7 @@ def _segment(name: str) -> Segment:
 
 
 def _fits(tokens: Sequence[Token | Star], items: Sequence[str]) -> bool:
-    """Tell whether tokens cover all items; after a failure the latest star takes one item more."""
+    """Return whether tokens match all items; after a failure the latest star takes one more item."""
     at = item = 0
     star = resume = -1
     while item < len(items):
@@ -183,7 +183,7 @@ def _fits(tokens: Sequence[Token | Star], items: Sequence[str]) -> bool:
 
 
 def absolute(path: str, where: Where) -> str:
-    """Give a path as POSIX, absolute, with `~`, `.` and `..` resolved by text alone."""
+    """Return a path as POSIX, absolute, with `~`, `.` and `..` resolved lexically."""
     drive = _DRIVE.match(path)
     if drive:
         path = f"/{drive[1].lower()}/" + path[drive.end() :].replace("\\", "/")
@@ -194,7 +194,7 @@ def absolute(path: str, where: Where) -> str:
 
 
 def spellings(path: str) -> tuple[str, ...]:
-    """List a path and, where links lead elsewhere, the path that it really is."""
+    """Return a path and, where symbolic links lead elsewhere, its real path."""
     try:
         real = os.path.realpath(path)
     except (OSError, ValueError):

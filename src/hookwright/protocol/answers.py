@@ -1,4 +1,4 @@
-"""Typed answers for callbacks: say what you decide, the wire form follows from the event."""
+"""Typed answers for callbacks: state the decision; the wire form follows from the event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookwright.protocol.wire import camel
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a hook may answer; what is left out has no effect."""
+    """Everything a hook may answer; an omitted part has no effect."""
 
     decision: Decision | None = None
     context: str | None = None
@@ -23,12 +23,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     updated_input: Mapping[str, Json] | None = None
     updated_output: Json = None
     suppress_output: bool = False
-    #: The event's own further fields, by their Python names.
+    #: Other fields of the event's own output object, by their Python names.
     fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
 
 def answer_of(value: object) -> Answer | None:
-    """Read a bare decision or stop as an answer; None where the value is neither."""
+    """Return a bare decision or stop as an answer; None for any other value."""
     if isinstance(value, Answer):
         return value
     if isinstance(value, EndTurn):
@@ -39,7 +39,7 @@ def answer_of(value: object) -> Answer | None:
 
 
 def to_wire(answer: Answer, event: Event) -> dict[str, Json]:
-    """Write an answer as the output object of its event."""
+    """Return an answer as the output object of its event."""
     out: dict[str, Json] = {}
     specific: dict[str, Json] = {camel(name): value for name, value in answer.fields.items()}
     if answer.stop is not None:
@@ -83,6 +83,6 @@ def _write_decision(decision: Decision, event: Event, out: dict[str, Json], spec
             out.update(decision="block", reason=reason)
         case Allow() | Ask() | Defer():
             word = type(decision).__name__
-            raise TypeError(f"{word} has no meaning on {event.event_name}: it reads no permission decision")
+            raise TypeError(f"{word} has no meaning on {event.event_name}: this event has no permission decision")
         case _:
             assert_never(decision)

@@ -1,4 +1,4 @@
-"""The catalogue: one frozen class an event, its rules beside its fields.
+"""The catalogue: one frozen class per event, with its rules next to its fields.
 
 A field's name is its wire name. The order of the fields is the order in the payload.
 """
@@ -61,7 +61,7 @@ class Under(enum.Enum):
 
 
 class Streamed(enum.Enum):
-    """The ends of a hook run that a message stream reports, for a caller that asked for hook events."""
+    """What a message stream reports of a hook run, for a caller that asked for hook events."""
 
     ALWAYS = "start and end, asked for or not"
     BOTH = "start and end"
@@ -70,7 +70,7 @@ class Streamed(enum.Enum):
 
 
 class TargetForm(enum.Enum):
-    """How the target field becomes the value that a matcher sees."""
+    """How the target field becomes the value a matcher is compared with."""
 
     PLAIN = "as it is"
     BASENAME = "file name"
@@ -91,7 +91,7 @@ class Shape(enum.Enum):
     REQUEST_DECISION = "{behavior: allow | deny, …}"
     ACTION = "accept | decline | cancel"
 
-    __hash__ = object.__hash__  # as for Kind: the hash of Enum is Python code
+    __hash__ = object.__hash__  # as for Kind: the hash of Enum is slow Python code
 
 
 CONTEXT = {"additional_context": Shape.STRING}
@@ -101,26 +101,26 @@ BLOCK_ONLY = frozenset({"block"})
 
 
 class EventRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What an event allows, as data; interpret and aggregate read this and never an event's name."""
+    """What an event allows, as data; code reads these rules and never the name of an event."""
 
     when: str
     #: The first Claude Code version with this event; older than 2.0.43 where it is None.
     since: tuple[int, int, int] | None = None
     target: str | None = None
     target_form: TargetForm = TargetForm.PLAIN
-    #: Known values of the target; others may come, so they only serve for warnings.
+    #: Known values of the target, for warnings only: there may be others.
     values: tuple[str, ...] = ()
-    #: Only `[A-Za-z0-9_|]` makes an exact list, and only `|` separates.
+    #: Only letters, digits, `_` and `|` make a list of exact names, and only `|` separates them.
     narrow: bool = False
     model_kinds: frozenset[Kind] = NO_MODEL
     #: Kinds that are skipped without an error.
     skipped_kinds: frozenset[Kind] = frozenset()
     timeout: float = 600.0
     exit_2: Exit2 = Exit2.NOTHING
-    #: Values of the target for which a block has no effect.
+    #: Target values for which a block has no effect.
     unblockable: frozenset[str] = frozenset()
     audience: Audience = Audience.NOBODY
-    #: The model reads a denial's reason alone, without the hook's name before it.
+    #: The model reads the reason of a denial without the hook's name in front of it.
     bare_reason: bool = False
     #: Context carries the bare event name although the event has a matcher.
     bare_context: bool = False
@@ -131,12 +131,12 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     #: Values of the target for which a `systemMessage` goes to the model instead of the user.
     message_to_model: frozenset[str] = frozenset()
     plain: Plain = Plain.DROPPED
-    #: Top-level `decision` values that count.
+    #: Top-level `decision` values that have an effect.
     decisions: frozenset[str] = frozenset()
-    #: Fields of the event's own output object with their types; those in `discarded` are validated and then dropped.
+    #: Fields of the event's own output object with their types; `discarded` ones are validated, then dropped.
     output: dict[str, Shape] = msgspec.field(default_factory=dict)
     discarded: frozenset[str] = frozenset()
-    #: Fields that the event's own output object must have.
+    #: Required fields of the event's own output object.
     required: frozenset[str] = frozenset()
     #: `continue: false` ends the turn. With `stop_needs`, only when the event has that field.
     stops: bool = False
@@ -155,14 +155,14 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     #: Exit 2 with empty stdout and "No such file" on stderr is an error, not a block.
     missing_file_is_error: bool = False
     block_drops_context: bool = False
-    #: A model that calls the condition impossible lets the agent stop.
+    #: A model's answer that the condition is impossible lets the agent stop.
     impossible_lifts: bool = False
     #: The agent is about to stop: prompt hooks read its conversation, and function hooks may run.
     ends_turn: bool = False
-    #: Fields of the event's own output object count at exit 0 only.
+    #: Fields of the event's own output object only have an effect at exit 0.
     fields_at_exit_0: bool = False
     managed_last: bool = False
-    #: Nobody waits for these hooks.
+    #: The host does not wait for these hooks.
     fire_and_forget: bool = False
     #: The payload carries the model's effort level during a turn.
     effort: bool = False
@@ -190,7 +190,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str | UnsetType = UNSET
     agent_type: str | UnsetType = UNSET
     effort: dict[str, str] | UnsetType = UNSET
-    #: Fields that the catalogue does not know, passed on as they came.
+    #: Fields the catalogue does not know, passed on unchanged.
     extra: dict[str, Json] = msgspec.field(default_factory=dict)
 
     def __init_subclass__(cls) -> None:
@@ -199,7 +199,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModeEvent(Event, frozen=True, kw_only=True):
-    """An event that also says which permission mode is on."""
+    """An event that also carries the permission mode."""
 
     permission_mode: str | UnsetType = UNSET
 
@@ -374,7 +374,7 @@ class PreToolUse(ModeEvent, frozen=True, kw_only=True):
 
 
 class PermissionRequest(ModeEvent, frozen=True, kw_only=True):
-    """A permission dialog is about to appear, or a call to be denied because nobody can be asked."""
+    """A permission dialog is about to appear, or a call is about to be denied because no user is present."""
 
     rules: ClassVar[EventRules] = EventRules(
         when="a permission dialog is about to appear",

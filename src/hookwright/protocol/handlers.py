@@ -1,4 +1,4 @@
-"""The configured things to run: plain frozen data, one class a kind."""
+"""The configured handlers: plain frozen data, one class per kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Kind(enum.Enum):
     CALLBACK = "callback"
     FUNCTION = "function"
 
-    #: Members are singletons; the hash of Enum is Python code, and tables of kinds are asked for every event.
+    #: Members are singletons, the hash of Enum is slow Python code, and every event looks kinds up in tables.
     __hash__ = object.__hash__
 
 
@@ -50,17 +50,17 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """Show the handler as it was configured, not expanded."""
+        """The handler as it was configured, not expanded."""
         raise AssertionError("every kind has its own label")
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Say what makes two handlers of one event the same (R-015)."""
+        """What makes two handlers of one event duplicates (R-015)."""
         raise AssertionError("every kind has its own identity")
 
     @property
     def background(self) -> bool:
-        """Tell whether nobody waits for the answer."""
+        """Whether the handler runs in the background."""
         return False
 
 
@@ -145,7 +145,7 @@ class PromptHandler(Handler, frozen=True, kw_only=True):
 
 
 class AgentHandler(Handler, frozen=True, kw_only=True):
-    """A small verifying agent; by program its prompt may be a function of the messages."""
+    """A small verifying agent; registered in code, its prompt may be a function of the messages."""
 
     kind: ClassVar[Kind] = Kind.AGENT
 
@@ -195,7 +195,7 @@ class FunctionHandler(Handler, frozen=True, kw_only=True):
 
 
 class MatcherGroup(msgspec.Struct, frozen=True):
-    """One matcher and the handlers that it guards, for one event."""
+    """One matcher and its handlers, for one event."""
 
     event: str
     matcher: str | None

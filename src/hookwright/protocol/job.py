@@ -10,7 +10,7 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.replies import Reply
 
-#: How the id of a hook's own agent begins, in the events that its tool calls fire.
+#: The prefix of the id of a hook's own agent, in the events its tool calls fire.
 AGENT_PREFIX = "hook-agent-"
 
 
@@ -25,9 +25,9 @@ class Job(msgspec.Struct, frozen=True):
     index: int
     #: Identifies the run in the journal, the transcript and the stream.
     run_id: str
-    #: Seconds; a process keeps them itself, other executors are cancelled by the engine. None for no limit.
+    #: Seconds; a process enforces its own limit, other executors are cancelled by the engine. None for no limit.
     timeout: float | None
 
 
-#: Runs one kind of handler. It is cancelled at the time limit and on interrupt, and must then leave nothing behind.
+#: Runs one kind of handler. It is cancelled at the time limit and on interrupt, and must then clean up.
 Executor = Callable[[Job], Awaitable[Reply]]

@@ -1,4 +1,4 @@
-"""Read JSON that somebody else wrote: strictly, without ever raising, and noticing what a parser keeps silent about."""
+"""Untrusted JSON: read strictly, never raising, and reporting what parsers usually hide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import msgspec
 #: Any JSON value. An alias instead of a recursive union: readers check the shape of what they read.
 Json: TypeAlias = Any
 
-#: Deeper nesting is no answer and no event; whatever walks over a value later has room on the stack for this much.
+#: Deeper nesting is neither an answer nor an event; this depth fits on the stack of every later walk.
 DEEPEST = 256
 TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
@@ -45,9 +45,9 @@ def json_type(value: Json) -> str:
 
 
 def parse_json(text: str) -> tuple[Json, str | None]:
-    """Parse strict JSON; returns (value, None) or (None, what is wrong and where). Never raises.
+    """Parse strict JSON: return (value, None), or (None, the problem and its position). Never raise.
 
-    A lone surrogate becomes U+FFFD: it could be written nowhere, and an answer must not be lost for that.
+    A lone surrogate becomes U+FFFD: it cannot be written, and must not cost an answer.
     """
     if _too_deep(text):
         return None, TOO_DEEP
@@ -67,7 +67,7 @@ def parse_json(text: str) -> tuple[Json, str | None]:
 
 
 def plain(value: Json, levels: int = DEEPEST) -> Json:
-    """Make a value that can be written: U+FFFD for a lone surrogate, a text for what is nested deeper than so many."""
+    """Return a value that can be written: U+FFFD for a lone surrogate, a note for what is nested too deeply."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping | list | tuple) and not levels:
@@ -80,7 +80,7 @@ def plain(value: Json, levels: int = DEEPEST) -> Json:
 
 
 def _too_deep(text: str) -> bool:
-    """Count brackets outside of strings; most texts have too few to be looked at."""
+    """Return whether brackets outside strings nest too deeply; most texts have too few to check."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
     brackets = _NO_BRACKET.sub("", _STRING.sub("", text)).encode("ascii").translate(_STEPS)
@@ -93,7 +93,7 @@ def _refuse_constant(name: str) -> Json:
 
 
 def _whole_number(digits: str) -> int | float:
-    """Read a number of any length; one with more digits than Python converts is infinite, as it is in JavaScript."""
+    """Read a number of any length; one with more digits than Python converts is infinite, as in JavaScript."""
     try:
         return int(digits)
     except ValueError:
@@ -106,7 +106,7 @@ def _quoted(keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def repeated_keys(text: str, keys: Collection[str]) -> tuple[str, ...]:
-    """Name those of the keys that one object of a valid JSON text has twice; parsers keep the last in silence."""
+    """Return those of the keys that an object of a valid JSON text has twice; parsers silently keep the last."""
     suspects = [key for key, quoted in _quoted(tuple(keys)) if text.count(quoted) > 1]
     if not suspects:
         return ()

@@ -1,4 +1,4 @@
-"""The value that an event's matchers are compared with, and the name that messages make of it."""
+"""The value an event's matchers are compared with, and the hook name messages build from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hookwright.protocol.events import Event, TargetForm
 
 
 def matched_value(event: Event) -> str | None:
-    """Tell the value that matchers of this event are compared with; None where there is no matcher."""
+    """Return the value matchers of this event are compared with; None for an event without matchers."""
     rules = event.rules
     if rules.target is None:
         return None
@@ -23,7 +23,7 @@ def matched_value(event: Event) -> str | None:
 
 
 def canonical_model(name: str) -> str:
-    """Strip provider prefixes, dates and variants from a model name."""
+    """Return a model name without provider prefix, date and variant."""
     name = name.rsplit("/", 1)[-1].rsplit("anthropic.", 1)[-1]
     name = re.sub(r"\[[^\]]*\]$", "", name)
     name = re.sub(r"(-v\d+)?(:\d+)?$", "", name)
@@ -31,6 +31,6 @@ def canonical_model(name: str) -> str:
 
 
 def hook_name(event: Event) -> str:
-    """Name the hook as messages do: `PreToolUse:Bash`, or the bare event."""
+    """Return the hook's name in messages: `PreToolUse:Bash`, or the bare event."""
     value = matched_value(event)
     return f"{event.event_name}:{value}" if value else event.event_name

@@ -25,13 +25,13 @@ class Allow(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """A person must confirm."""
+    """The user must confirm."""
 
     reason: str
 
 
 class Defer(msgspec.Struct, frozen=True):
-    """The call is to be put off until somebody resumes the session."""
+    """The call is deferred until the session is resumed."""
 
     reason: str | None = None
 
@@ -44,7 +44,7 @@ class Deny(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """The event's own action is refused, or its feedback given to the model."""
+    """The event's own action is refused, or the model gets feedback."""
 
     reason: str
 
@@ -59,12 +59,12 @@ _STRICTNESS: dict[type[Any], int] = {
 
 
 def strictness(decision: Decision) -> int:
-    """Rank decisions: deny and block over defer over ask over allow over no opinion."""
+    """Return the rank of a decision: deny and block over defer over ask over allow over no opinion."""
     return _STRICTNESS[type(decision)]
 
 
 def stricter(one: Decision, other: Decision) -> Decision:
-    """Keep the stricter of two decisions in one answer; the first one on a tie (R-303)."""
+    """Return the stricter of two decisions in one answer; the first one on a tie (R-303)."""
     return other if strictness(other) > strictness(one) else one
 
 
@@ -90,7 +90,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision = NO_OPINION
     stop: EndTurn | None = None
     context: str | None = None
-    #: Plain stdout that the event gives to the model.
+    #: Plain stdout that goes to the model.
     plain: str | None = None
     system_message: str | None = None
     updated_input: Mapping[str, Json] | None = None
@@ -99,12 +99,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     terminal_sequence: str | None = None
     #: The event's own fields by their Python names: watch_paths, session_title, action, retry, …
     fields: Mapping[str, Json] = msgspec.field(default_factory=dict)
-    #: What a non-blocking error says to the user; None when there is nothing to report.
+    #: The message of a non-blocking error to the user; None when there is nothing to report.
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-#: The hook worked and said nothing; this is not an approval.
+#: The hook succeeded without an answer; this is not an approval.
 SILENT = Verdict()
 
 
@@ -126,10 +126,10 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Say how the run itself ended, not what it decided: success, error, cancelled or async.
+        """How the run itself ended, not what it decided: success, error, cancelled or async.
 
-        A process is a success when it exits 0 and its output can be used; a timeout is cancelled even where it
-        blocks; a hook in the background is async.
+        A process succeeds when it exits 0 with usable output. A timeout is cancelled even where it blocks. A hook in
+        the background is async.
         """
         match self.reply:
             case Backgrounded():
@@ -153,7 +153,7 @@ class SkipReason(enum.Enum):
     CONDITION_ON_EVENT = "if on this event"
     UNTRUSTED = "untrusted"
     CHANGED = "changed since trusted"
-    #: Told by a gate alone: the event is refused, since the hook was trusted to fail closed.
+    #: Only a trust check reports this: the event is refused, because the hook was trusted to fail closed.
     GUARD_CHANGED = "guard changed since trusted"
     DISABLED = "hooks disabled"
     MANAGED_ONLY = "managed hooks only"
@@ -175,7 +175,7 @@ class Skip(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What all verdicts of one firing come to, by the laws of `aggregate`."""
+    """The combined result of all verdicts of one firing, by the laws of `aggregate`."""
 
     event: str
     #: The value that matchers were compared with, or None; `hook_name` is built from it.
@@ -195,20 +195,20 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hook_name(self) -> str:
-        """Name the hook as messages do: `PreToolUse:Bash`, or the bare event."""
+        """The hook's name in messages: `PreToolUse:Bash`, or the bare event."""
         return f"{self.event}:{self.matched}" if self.matched else self.event
 
     @property
     def blocked(self) -> bool:
-        """Tell whether the action is refused."""
+        """Whether the action is refused."""
         return isinstance(self.decision, Deny | Block)
 
     @property
     def reason(self) -> str | None:
-        """Join the reasons that go with the decision, in configuration order."""
+        """The reasons for the decision, in configuration order."""
         return "\n".join(self.reasons) if self.reasons else None
 
     @property
     def errors(self) -> int:
-        """Count the hooks that gave no usable answer and did not block."""
+        """The number of hooks that gave no usable answer and did not block."""
         return sum(run.verdict.ending in (Ending.ERROR, Ending.CANCELLED) for run in self.runs)

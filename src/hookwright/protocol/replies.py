@@ -1,4 +1,4 @@
-"""What came back from a handler, before anybody says what it means."""
+"""What came back from a handler, before it is interpreted."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Exited(msgspec.Struct, frozen=True):
     stdout: bytes = b""
     stderr: bytes = b""
     signal: int | None = None
-    #: Bytes that were printed and not kept, because the stream went over its memory limit.
+    #: Bytes that were printed and dropped, because the stream exceeded its memory limit.
     dropped: int = 0
     #: stdout and stderr as they arrived, for the stream of hook events; empty when nothing was printed.
     interleaved: bytes = b""
-    #: What the hook author should know about how it was asked: a variable that became empty, a header left out.
+    #: What the hook author should know about the call: an empty variable, an omitted header.
     notes: tuple[str, ...] = ()
 
 
@@ -29,13 +29,13 @@ class Answered(msgspec.Struct, frozen=True):
     """A handler answered with the output object itself (HTTP body, callback)."""
 
     output: Mapping[str, Json]
-    #: HTTP status, for the record; None where there is none.
+    #: The HTTP status, for the record; None for other kinds.
     status: int | None = None
     notes: tuple[str, ...] = ()
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What asking a model cost."""
+    """The cost of asking a model."""
 
     model: str
     requests: int = 0
@@ -46,7 +46,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A model, a verifying agent or a function said yes or no."""
+    """A model, a verifying agent or a function answered yes or no."""
 
     ok: bool
     reason: str | None = None
@@ -58,7 +58,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class TimedOut(msgspec.Struct, frozen=True):
-    """The handler was ended at its time limit; what it printed before does not count."""
+    """The handler was stopped at its time limit; its output up to then is ignored."""
 
     limit: float
 
@@ -80,7 +80,7 @@ class Failure(enum.Enum):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The handler could not be asked, or broke while it was asked."""
+    """The handler could not be called, or broke during the call."""
 
     why: Failure
     message: str
@@ -90,7 +90,7 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Backgrounded(msgspec.Struct, frozen=True):
-    """The handler goes on in the background; its later output is somebody else's turn."""
+    """The handler continues in the background; its later output belongs to a later turn."""
 
     id: str
     stdout: bytes = b""

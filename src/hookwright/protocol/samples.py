@@ -1,4 +1,4 @@
-"""An ordinary example of every event, for trying hooks out without a session."""
+"""An ordinary example of every event, to try hooks without a session."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 
 
 def sample(name: str, /, *, cwd: str = "/tmp", **changes: Any) -> Event:
-    """Make a complete event with the given fields changed."""
+    """Return a complete event with the given fields changed."""
     common = {"session_id": SESSION, "transcript_path": os.path.join(cwd, f"{SESSION}.jsonl"), "cwd": cwd}
     return decode_event({**common, "hook_event_name": name, **sample_fields(name, cwd), **changes})
 
 
 def new_session_id() -> str:
-    """Make a random UUID, without the module for it that costs more to import than all samples."""
+    """Return a random UUID, without the `uuid` module, which takes longer to import than all samples."""
     text = os.urandom(16).hex()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
 
 
 def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, Json]:
-    """Give an ordinary value to every field that an event must have; a variant is a tool, or a value of the target."""
+    """Return an ordinary value for every required field of an event; a variant is a tool, or a target value."""
     fields = copy.deepcopy(_SAMPLES[name])
     if variant is not None:
         fields |= _variant(name, variant, cwd)
@@ -41,7 +41,7 @@ def sample_fields(name: str, cwd: str, variant: str | None = None) -> dict[str, 
 
 
 def tool_input(tool: str, cwd: str) -> dict[str, Json] | None:
-    """Give an ordinary input of a tool with absolute paths, or None when the tool is not known."""
+    """Return an ordinary input of a tool with absolute paths, or None for an unknown tool."""
     found = _TOOLS.get(tool)
     if found is None:
         return {"query": "hello"} if tool.startswith("mcp__") else None
@@ -49,15 +49,15 @@ def tool_input(tool: str, cwd: str) -> dict[str, Json] | None:
 
 
 def tool_names() -> tuple[str, ...]:
-    """List the tools that have samples; any `mcp__server__tool` has one too."""
+    """Return the tools that have samples; every `mcp__server__tool` has one as well."""
     return tuple(_TOOLS)
 
 
 def _variant(name: str, variant: str, cwd: str) -> dict[str, Json]:
-    """Make the fields that differ from the event's plain sample."""
+    """Return the fields that differ from the event's plain sample."""
     target = CATALOGUE[name].rules.target
     if target is None:
-        raise InvalidEvent(f"{name} has no matcher, so it has one sample only; leave out `{variant}`")
+        raise InvalidEvent(f"{name} has no matcher, so it only has one sample; remove `{variant}`")
     if target != "tool_name":
         return {target: variant}
     given = tool_input(variant, cwd)
@@ -78,7 +78,7 @@ def _absolute(key: str, value: Json, cwd: str) -> Any:
 
 
 def _response(tool: str, given: dict[str, Json]) -> Any:
-    """Make the result of a tool in the shape that hooks read."""
+    """Return the result of a tool in the form hooks read."""
     path = given.get("file_path", "")
     match tool:
         case "Write":
@@ -105,7 +105,7 @@ def _response(tool: str, given: dict[str, Json]) -> Any:
             return copy.deepcopy(_RESPONSES[tool])
 
 
-#: An ordinary input of each tool; paths are relative and made absolute.
+#: An ordinary input of each tool; relative paths are made absolute.
 _TOOLS: dict[str, dict[str, Json]] = {
     "Bash": {"command": "echo hello", "description": "Say hello"},
     "Write": {"file_path": "src/app.py", "content": "print(2)\n"},

@@ -24,7 +24,7 @@ class Scope(enum.Enum):
 
     @property
     def rank(self) -> int:
-        """Tell the position in configuration order."""
+        """The position in configuration order."""
         return _RANK[self]
 
 
@@ -35,7 +35,7 @@ SETTINGS_SCOPES = frozenset({Scope.MANAGED, Scope.USER, Scope.PROJECT, Scope.LOC
 
 
 class Plugin(msgspec.Struct, frozen=True):
-    """The plugin that a handler came with."""
+    """The plugin a handler belongs to."""
 
     name: str
     root: str
@@ -57,9 +57,9 @@ class Source(msgspec.Struct, frozen=True):
     path: str = ""
     pointer: str = ""
     line: int = 0
-    #: Supplied by the workspace itself, so it counts for nothing until the user trusts it.
+    #: Supplied by the workspace itself, so it has no effect until the user trusts it.
     from_project: bool = False
-    #: Absolute directory that a leading slash in a rule of this source stands for; empty for the working directory.
+    #: The absolute directory that a leading slash means in a rule of this source; empty for the working directory.
     anchor: str = ""
     plugin: Plugin | None = None
     component: Component | None = None
@@ -72,7 +72,7 @@ class Source(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Name the kind of source as the permission prompt shows it."""
+        """The kind of source as the permission prompt shows it."""
         if self.plugin is not None:
             return f"[plugin:{self.plugin.name}]"
         if self.component is not None and self.component.kind == "skill":
@@ -81,7 +81,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def place(source: Source | None) -> str:
-    """Name a source as its user would type it."""
+    """Return the place of a source as its user would type it."""
     if source is None:
         return ""
     where = short_path(source.path, os.getcwd(), os.path.expanduser("~")) or source.scope.value

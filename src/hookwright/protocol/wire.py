@@ -19,12 +19,12 @@ from hookwright.text import LONGEST_WORD, did_you_mean
 
 # ── events ──────────────────────────────────────────────────────────────────
 
-#: The fields that stand before `hook_event_name`, in this order.
+#: The fields before `hook_event_name`, in this order.
 COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id", "agent_type", "effort")
 
 
 def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Json, ...]]]:
-    """Name the keys of a payload in their order, and read their values all at once."""
+    """Return the keys of a payload in order, and a function that reads all their values."""
     fields = cls.__struct_fields__
     common = tuple(name for name in COMMON if name in fields)
     own = tuple(name for name in fields if name not in COMMON and name != "extra")
@@ -35,7 +35,7 @@ _LAYOUTS = {name: _layout(cls) for name, cls in CATALOGUE.items()}
 
 
 def payload(event: Event) -> dict[str, Json]:
-    """Lay an event out as hooks read it: common fields, name, own fields, then what the catalogue does not know."""
+    """Return an event as hooks read it: common fields, name, own fields, then fields the catalogue does not know."""
     keys, values = _LAYOUTS[event.event_name]
     out = {key: value for key, value in zip(keys, values(event), strict=True) if value is not UNSET}
     out.update(event.extra)
@@ -43,14 +43,14 @@ def payload(event: Event) -> dict[str, Json]:
 
 
 def encode_event(event: Event) -> bytes:
-    """Write one line of compact JSON with its final newline."""
+    """Return an event as one line of compact JSON with its final newline."""
     return encode(payload(event)) + b"\n"
 
 
 def encode(value: Json) -> bytes:
-    """Write compact UTF-8 JSON; a lone surrogate becomes U+FFFD and what is nested too deeply a text that says so.
+    """Return compact UTF-8 JSON; a lone surrogate becomes U+FFFD, and a value nested too deeply a note about it.
 
-    Neither is an error: whoever could make one by the input of a tool could switch off every guard.
+    Neither is an error: otherwise the input of a tool could switch off every guard.
     """
     try:
         data = msgspec.json.encode(value)
@@ -60,7 +60,7 @@ def encode(value: Json) -> bytes:
 
 
 def _one_line(data: bytes) -> bytes:
-    """Escape what ends a line for some readers, Python's `splitlines` among them: no text may forge a record."""
+    """Escape characters some readers take for a line end, as `str.splitlines` does: no text may forge a record."""
     for raw, escaped in _LINE_ENDS:
         if raw in data:
             data = data.replace(raw, escaped)
@@ -71,7 +71,7 @@ _LINE_ENDS = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "
 
 
 def decode_event(data: bytes | str | Mapping[str, Json]) -> Event:
-    """Read an event from its JSON or from a mapping, or raise InvalidEvent that names the field."""
+    """Read an event from JSON or a mapping; raise InvalidEvent with the name of the field."""
     raw: Json = data if isinstance(data, Mapping) else _load_event(data)
     if not isinstance(raw, Mapping):
         raise InvalidEvent(f"an event is a JSON object, not {json_type(raw)}")
@@ -104,7 +104,7 @@ _MOST_NAMED = 20
 
 
 def _shown(value: Json) -> str:
-    """Write a value of somebody else, short enough for a message."""
+    """Return a value as JSON, short enough for a message."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 200 else text[:200] + "…"
 
@@ -125,20 +125,20 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     is_async: bool = False
     #: The fields of `hookSpecificOutput`, by their catalogue names.
     specific: Mapping[str, Json] = msgspec.field(default_factory=dict)
-    #: Keys that nobody reads, each with what to do about it.
+    #: Unknown keys, each with what to do about it.
     unknown: tuple[str, ...] = ()
-    #: Keys that stand twice in one object, of which the last one counts.
+    #: Keys that appear twice in one object; the last one applies.
     repeated: tuple[str, ...] = ()
 
 
 class PlainText(msgspec.Struct, frozen=True):
-    """stdout that is no JSON object."""
+    """stdout that is not a JSON object."""
 
     text: str
 
 
 class UnusableOutput(msgspec.Struct, frozen=True):
-    """An answer that is void, and why."""
+    """An answer that is ignored, and why."""
 
     code: str
     message: str
@@ -156,7 +156,7 @@ _UNIVERSAL: dict[str, tuple[str, Shape]] = {
     "asyncTimeout": ("", Shape.NUMBER),  # checked here, read by `background` before the answer is complete
 }
 _TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
-#: Keys that an answer must not have twice without anybody noticing.
+#: Keys that are reported if an answer has them twice.
 _ONCE = (*sorted(_TOP_LEVEL), "permissionDecision", "behavior")
 _LEGACY_DECISIONS = ("approve", "block")
 _ENUMS = {
@@ -169,16 +169,17 @@ _IRREGULAR = {"updated_mcp_tool_output": "updatedMCPToolOutput"}
 
 @functools.cache
 def camel(name: str) -> str:
-    """Turn a catalogue name into its wire name."""
+    """Return the wire name of a catalogue name."""
     return _IRREGULAR.get(name) or re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
 def read_stdout(text: str, event: str, rules: EventRules) -> PlainText | Output | UnusableOutput:
     """Classify what a hook printed.
 
-    Law, on the text without BOM and surrounding white space (R-219 … R-222):
-    not beginning with `{`, or not ending with `}`, is plain text; else it must be one valid JSON object and fit the
-    schema; what does not parse is void, unless it is several lines of JSON of which none is an answer (plain text).
+    Law, for the text without BOM and surrounding white space (R-219 … R-222):
+    a text that does not start with `{` or does not end with `}` is plain. Any other text must be one valid JSON object
+    that matches the schema. One that does not parse is ignored, unless it is several lines of JSON and none of them
+    is an answer: then it is plain.
     """
     text = text.removeprefix("\ufeff").strip()
     if not (text.startswith("{") and text.endswith("}")):
@@ -194,7 +195,7 @@ def read_stdout(text: str, event: str, rules: EventRules) -> PlainText | Output 
 
 
 def _foreign_lines(text: str) -> bool:
-    """Tell whether the text is two or more JSON lines none of which sets a known field."""
+    """Return whether the text is two or more JSON lines and none of them sets a known field."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
         return False
@@ -206,7 +207,7 @@ def _foreign_lines(text: str) -> bool:
 
 
 def read_answer(value: Json, event: str, rules: EventRules) -> Output | UnusableOutput:
-    """Validate an output object; one wrong field voids all of it, and the message names every problem."""
+    """Validate an output object; one wrong field invalidates all of it, and the message names every problem."""
     if not isinstance(value, Mapping):
         return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {json_type(value)}")
     problems: list[str] = []
@@ -298,7 +299,7 @@ def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
 
 
 def _problems(path: str, value: Json, shape: Shape) -> list[str]:
-    """Say what is wrong with one field, as a compiler would."""
+    """Return the problems of one field, as a compiler would."""
     if shape is Shape.REQUEST_DECISION:
         return _request_decision_problems(path, value)
     allowed = _ENUMS.get(shape)
