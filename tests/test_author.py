@@ -53,7 +53,7 @@ def test_every_event_has_a_decorator(name: str) -> None:
     assert answered(hook, name) == {"systemMessage": name}
     target = CATALOGUE[name].rules.target
     if target is None:
-        with pytest.raises(TypeError, match="nothing to be narrowed by"):
+        with pytest.raises(TypeError, match="cannot be narrowed"):
             decorate("x")
     else:
         decorate("x")
@@ -178,7 +178,7 @@ def test_mistakes_are_told_where_they_are_made() -> None:
         hook.pre_tool_usage("Bash")
     with pytest.raises(TypeError, match="with parentheses"):
         hook.pre_tool_use(lambda e: None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="nothing to be narrowed by"):
+    with pytest.raises(TypeError, match="cannot be narrowed"):
         hook.__getattr__("stop")("x")
     hook.any_event(lambda e: "text")
     with pytest.raises(TypeError, match=r"returned str; return an answer"):

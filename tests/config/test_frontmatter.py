@@ -65,7 +65,7 @@ def test_head_and_body(world: World) -> None:
         ("\ufeff---\r\nname: x\r\n---\r\nbody\r\n", {"name": "x"}, "body\r\n", None),
         ("---\nname: x\nnever closed\n", {}, "---\nname: x\nnever closed\n", None),
         ("---\nname: [x\n---\nbody", {}, "body", (3, "not valid YAML")),
-        ("---\na: 1\nb: 2\na: 3\n---\nbody", {}, "body", (4, "the key a stands twice")),
+        ("---\na: 1\nb: 2\na: 3\n---\nbody", {}, "body", (4, "the key a appears twice")),
         ("---\n- a\n- b\n---\nbody", {}, "body", (2, "not a set of")),
     ],
 )
@@ -259,7 +259,7 @@ def test_a_folder_without_components_has_none(world: World) -> None:
     [
         ("a: " + "[" * 1000, "nested too deeply."),
         ("a: " + "{b: " * 1000, "nested too deeply."),
-        ("".join(f"k{number}: v\n" for number in range(10_000)), "characters, and more than"),
+        ("".join(f"k{number}: v\n" for number in range(10_000)), "characters; the limit is"),
     ],
 )
 def test_a_head_that_would_take_long_is_refused_at_once(world: World, head: str, problem: str) -> None:

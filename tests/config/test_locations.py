@@ -177,7 +177,7 @@ def test_settings_may_be_given_as_json_or_file(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("value", "says"),
-    [("missing.json", "--settings missing.json: no such file"), ('{"a": }', "--settings: not valid JSON: `}` stands")],
+    [("missing.json", "--settings missing.json: no such file"), ('{"a": }', "--settings: not valid JSON: `}` found")],
 )
 def test_settings_that_cannot_be_had_are_an_error(world: World, value: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):

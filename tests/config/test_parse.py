@@ -185,8 +185,8 @@ COMMAND = {"type": "command", "command": "bad"}
         ({"command": "x"}, "missing-field", "", "`type` is missing"),
         ({"type": "Command", "command": "x"}, "unknown-type", ".type", 'Write "command"'),
         ({"type": "foo", "command": "x"}, "unknown-type", ".type", '"foo" is not a handler type'),
-        ({"type": "callback"}, "unknown-type", ".type", "registered by program"),
-        ({"type": "function"}, "unknown-type", ".type", "registered by program"),
+        ({"type": "callback"}, "unknown-type", ".type", "registered in code"),
+        ({"type": "function"}, "unknown-type", ".type", "registered in code"),
         ({"type": 1}, "wrong-type", ".type", "1 is a number; type is a string"),
         ({"type": None}, "wrong-type", ".type", "null; type is a string"),
         ({"type": "command", "command": ["x"]}, "wrong-type", ".command", "an array; command is a string"),
@@ -214,12 +214,12 @@ COMMAND = {"type": "command", "command": "bad"}
         ({**COMMAND, "failClosed": "yes"}, "wrong-type", ".failClosed", "Write true or false"),
         ({**COMMAND, "if": ["Bash"]}, "wrong-type", ".if", "if is a string"),
         ({**COMMAND, "statusMessage": 5}, "wrong-type", ".statusMessage", 'Write "5".'),
-        ({"type": "http", "url": ""}, "bad-value", ".url", "url is needed"),
+        ({"type": "http", "url": ""}, "bad-value", ".url", "url is required"),
         ({"type": "http", "url": "u", "headers": ["x"]}, "wrong-type", ".headers", "an object of strings"),
         ({"type": "http", "url": "u", "headers": {"A": 1}}, "wrong-type", ".headers", "headers.A is a string"),
         ({"type": "http", "url": "u", "allowedEnvVars": "A"}, "wrong-type", ".allowedEnvVars", 'Write ["A"]'),
         ({"type": "mcp_tool", "server": "s", "tool": "t", "input": []}, "wrong-type", ".input", "input is an object"),
-        ({"type": "prompt", "prompt": ""}, "bad-value", ".prompt", "prompt is needed"),
+        ({"type": "prompt", "prompt": ""}, "bad-value", ".prompt", "prompt is required"),
         ({"type": "prompt", "prompt": "p", "model": 4}, "wrong-type", ".model", "model is a string"),
         ({"type": "prompt", "prompt": "p", "continueOnBlock": "no"}, "wrong-type", ".continueOnBlock", "a boolean"),
         ("echo hi", "not-an-object", "", "a handler is an object"),
@@ -363,7 +363,7 @@ def test_unknown_keys_are_named_and_drop_nothing() -> None:
     messages = {report.source.pointer: report.message for report in result.diagnostics if report.source}
     assert "inside `hooks`" in messages["hooks.PreToolUse[0].if"]
     assert "Did you mean `timeout`?" in messages["hooks.PreToolUse[0].hooks[0].timeoutMs"]
-    assert "http handlers only" in messages["hooks.PreToolUse[0].hooks[0].url"]
+    assert "only applies to http handlers" in messages["hooks.PreToolUse[0].hooks[0].url"]
     assert len(messages) == 5
 
 

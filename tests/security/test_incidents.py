@@ -104,7 +104,7 @@ def test_cve_2026_21852_a_project_redirects_the_api_and_gets_the_key(victim: Vic
     seen = (victim.root / "seen").read_text()
     assert "HARMLESS=yes" in seen
     assert not any(f"{name}=" in seen for name in env)
-    assert "ANTHROPIC_BASE_URL is not a project's to set" in ended.stderr
+    assert "a project may not set ANTHROPIC_BASE_URL" in ended.stderr
 
 
 @pytest.mark.parametrize("name", ["PATH", "NODE_OPTIONS", "BASH_ENV", "PYTHONPATH", "git_ssh_command", "https_proxy"])
@@ -124,7 +124,7 @@ def test_cve_2026_33068_a_project_chooses_the_mode_that_skips_questions(mode: st
     settings(victim.repo, {"permissions": {"defaultMode": mode}})
     ended = victim.run(play, "go", "--trust")
     assert not victim.pwned.exists()
-    assert f"{mode} is not a project's to choose" in ended.stderr
+    assert f"a project may not choose {mode}" in ended.stderr
 
 
 def test_ghsa_q5hj_mxqh_vv77_a_repository_borrows_the_trust_of_another(victim: Victim) -> None:

@@ -9,11 +9,11 @@
 
     hook.run()
 
-The answer alone goes to stdout, whatever the handler prints goes to stderr, and the exit status is right: 0 for an
-answer, 1 for a handler that broke, or 2 if it is to fail closed (`hook.run(on_error="block")`).
+Only the answer goes to stdout; everything the handler prints goes to stderr. The exit status is 0 for an answer and 1
+for an exception, or 2 with `hook.run(on_error="block")`, which makes the hook fail closed.
 
 The same file, unchanged, answers one event per process, or many in one process when Hookwright starts it as a resident
-worker (docs/workers.md). Importing this module imports nothing else: a hook pays for Python and `json` alone.
+worker (docs/workers.md). Importing this module imports nothing else: a hook only pays for Python and `json`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 
 class Event:
-    """What happened: the fields of the event as attributes, or as keys of `raw`."""
+    """An event: its fields as attributes, or as keys of `raw`."""
 
     __slots__ = ("raw",)
 
@@ -62,7 +62,7 @@ class Event:
 
     @property
     def event_name(self) -> str:
-        """Tell the name of the event."""
+        """The name of the event."""
         return str(self.raw["hook_event_name"])
 
     def __getattr__(self, name: str) -> Any:
@@ -88,7 +88,7 @@ class Event:
 
 
 class Answer:
-    """What a hook says; add answers to say several things."""
+    """The answer of a hook; add answers to combine them."""
 
     __slots__ = ("parts",)
 
@@ -114,12 +114,12 @@ class Answer:
 
 
 def deny(reason: str) -> Answer:
-    """Refuse the call, the prompt or whatever else the event is about."""
+    """Refuse the call, the prompt or the action of the event."""
     return Answer(decision="deny", reason=reason)
 
 
 def block(reason: str) -> Answer:
-    """Refuse, or after the fact give the model feedback; the same as `deny`, under the name that fits more events."""
+    """Refuse, or give the model feedback afterwards; the same as `deny`, under a name that suits more events."""
     return Answer(decision="deny", reason=reason)
 
 
@@ -129,22 +129,22 @@ def allow(reason: str | None = None) -> Answer:
 
 
 def ask(reason: str) -> Answer:
-    """Have a person confirm."""
+    """Ask the user to confirm."""
     return Answer(decision="ask", reason=reason)
 
 
 def defer(reason: str | None = None) -> Answer:
-    """Put the call off until somebody resumes the session."""
+    """Defer the call until the session is resumed."""
     return Answer(decision="defer", reason=reason)
 
 
 def context(text: str) -> Answer:
-    """Tell the model something."""
+    """Add context for the model."""
     return Answer(context=text)
 
 
 def message(text: str) -> Answer:
-    """Tell the user something."""
+    """Show the user a message."""
     return Answer(message=text)
 
 
@@ -154,28 +154,28 @@ def stop(reason: str | None = None) -> Answer:
 
 
 def rewrite(tool_input: Mapping[str, Any]) -> Answer:
-    """Have the tool called with this input instead."""
+    """Call the tool with this input instead."""
     return Answer(updated_input=tool_input)
 
 
 def rewrite_output(tool_output: Any) -> Answer:
-    """Have the model see this output of the tool instead."""
+    """Show the model this tool output instead."""
     return Answer(updated_tool_output=tool_output)
 
 
 def fields(**values: Any) -> Answer:
-    """Set further fields of the event's own output object: `watch_paths`, `session_title`, `worktree_path`, …"""
+    """Set other fields of the event's own output object: `watch_paths`, `session_title`, `worktree_path`, …"""
     return Answer(fields=values)
 
 
 def to_wire(answer: Answer, name: str) -> dict[str, Any]:
-    """Write an answer in the form that an event reads; raise TypeError for what it does not read."""
+    """Return an answer in the form an event reads; raise TypeError for a part it does not read."""
     reads = EVENTS[name].split()[1:]
     out: dict[str, Any] = {}
     specific = {_camel(field): value for field, value in answer.parts.get("fields", {}).items()}
     for part, value in answer.parts.items():
         if part in ("context", "message", "stop", "updated_input", "updated_tool_output") and part not in reads:
-            raise TypeError(f"{name} reads no {part}: leave it out of the answer")
+            raise TypeError(f"{name} does not read {part}: remove it from the answer")
         match part:
             case "context":
                 specific["additionalContext"] = value
@@ -208,7 +208,7 @@ def _decide(
     elif word == "deny" and "block" in reads:
         out.update(decision="block", reason=reason)
     else:
-        raise TypeError(f"{word} has no meaning on {name}: it decides nothing of that kind")
+        raise TypeError(f"{word} has no meaning on {name}: this event has no such decision")
 
 
 def _camel(name: str) -> str:
@@ -220,7 +220,7 @@ def _camel(name: str) -> str:
 
 
 class Hook(Decorators):
-    """Handlers by event, and the main program around them."""
+    """Handlers by event, and the main program that runs them."""
 
     def __init__(self) -> None:
         self._handlers: list[tuple[str | None, tuple[str, ...], Callable[[Any], Returned]]] = []
@@ -233,13 +233,13 @@ class Hook(Decorators):
     def __getattr__(self, name: str) -> Callable[..., Any]:
         event = "".join(word.capitalize() for word in name.split("_"))
         if event not in EVENTS:
-            raise AttributeError(f"{name} is not an event; the events are those of the protocol, as in pre_tool_use")
+            raise AttributeError(f"{name} is not an event; write one in the form of pre_tool_use")
 
         def narrowed(*values: str) -> Any:
             if len(values) == 1 and callable(values[0]):
                 raise TypeError(f"write @hook.{name}() with parentheses")
             if values and EVENTS[event].startswith("-"):
-                raise TypeError(f"{event} has nothing to be narrowed by: write @hook.{name}()")
+                raise TypeError(f"{event} cannot be narrowed: write @hook.{name}()")
 
             def register(handler: Handler[Any]) -> Handler[Any]:
                 self._handlers.append((event, values, handler))
@@ -250,7 +250,7 @@ class Hook(Decorators):
         return narrowed
 
     def answer(self, event: Event) -> dict[str, Any]:
-        """Ask the handlers of an event, in order; the first that answers counts."""
+        """Return the answer of the first handler that gives one, in order of registration."""
         name = event.event_name
         for wanted, values, handler in self._handlers:
             if wanted is not None and (wanted != name or (values and _target(event) not in values)):
@@ -267,8 +267,8 @@ class Hook(Decorators):
         return {}
 
     def run(self, on_error: OnError = "continue") -> None:
-        """Answer the event on stdin and exit, or all of them where Hookwright asks for a resident worker."""
-        if os.environ.pop("HOOKWRIGHT_WORKER", "") == "1":  # not for what the hook starts itself
+        """Answer the event on stdin and exit; as a resident worker, answer all events."""
+        if os.environ.pop("HOOKWRIGHT_WORKER", "") == "1":  # not for processes the hook starts
             from hookwright.author._worker import Worker
 
             Worker(lambda event: _respond(self, on_error, event), _take_stdout()).serve()
@@ -281,7 +281,7 @@ hook = Hook()
 
 
 def run(handler: Handler[Any], on_error: OnError = "continue") -> None:
-    """Run one handler for every event that comes."""
+    """Run one handler for every event."""
     single = Hook()
     single.any_event(handler)
     single.run(on_error)
@@ -304,7 +304,7 @@ def _answer_once(hook: Hook, on_error: OnError) -> NoReturn:
 
 
 def _respond(hook: Hook, on_error: OnError, data: bytes | dict[str, Any]) -> tuple[int, str]:
-    """Give the exit status and the stdout of one event; a handler that broke shows its traceback on stderr."""
+    """Return the exit status and the stdout for one event; an exception goes to stderr with its traceback."""
     import json
 
     try:
@@ -313,7 +313,7 @@ def _respond(hook: Hook, on_error: OnError, data: bytes | dict[str, Any]) -> tup
         return 0, json.dumps(output) + "\n" if output else ""
     except SystemExit as end:
         return _status_of(end), ""
-    except Exception as error:  # the handler is its author's code: here its failure becomes a status
+    except Exception as error:  # the handler is its author's code; its failure becomes an exit status
         if on_error == "block":
             print(f"{_place(error)}{type(error).__name__}: {error}", file=sys.stderr)
             return 2, ""
@@ -338,7 +338,7 @@ def _place(error: BaseException) -> str:
 
 
 def _take_stdout() -> int:
-    """Keep stdout for the answer and send everything else that is printed, by processes too, to stderr."""
+    """Reserve stdout for the answer; all other output, also of processes, goes to stderr."""
     answers = os.dup(1)
     os.dup2(2, 1)
     return answers

@@ -1,4 +1,4 @@
-"""The main program of a hook that stays: one line in, one line out (docs/workers.md)."""
+"""The main program of a resident hook: one line in, one line out (docs/workers.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Worker:
-    """Answers events until its stdin ends; `respond` gives the exit status and the stdout of one event."""
+    """Answers events until stdin ends; `respond` returns the exit status and the stdout for one event."""
 
     def __init__(self, respond: Callable[[dict[str, Any]], tuple[int, str]], answers: int) -> None:
         self._respond = respond
@@ -24,7 +24,7 @@ class Worker:
         os.close(nothing)
 
     def serve(self) -> NoReturn:
-        """Say hello, then answer every line."""
+        """Write the greeting, then answer every line."""
         self._say({"worker": 1, "files": _own_files()})
         for line in self._requests:
             request = json.loads(line)
@@ -40,7 +40,7 @@ class Worker:
 
 
 def _surround(request: dict[str, Any]) -> None:
-    """Take over the directory and the changed variables of an event."""
+    """Apply the directory and the changed variables of an event."""
     if "cwd" in request:
         os.chdir(request["cwd"])
     for name, value in request.get("env", {}).items():
@@ -51,7 +51,7 @@ def _surround(request: dict[str, Any]) -> None:
 
 
 def _own_files() -> list[str]:
-    """List the files of this program, so that it is started anew when one of them changes."""
+    """Return the files of this program, so that it is restarted when one of them changes."""
     library = os.path.dirname(os.__file__)
     installed = (library, os.path.join("", "site-packages", ""), os.path.join("", "dist-packages", ""))
     found = set()

@@ -1,4 +1,4 @@
-"""Configuration: find settings files, read them with every problem, merge them, and gate what a project supplies."""
+"""Configuration: find settings files, read them with every problem, merge them, and check what is trusted."""
 
 from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
 from hookwright.config.load import FileRead, FileStatus, Loaded, Places, load_hooks

@@ -1,4 +1,4 @@
-"""The keys of a handler: their shapes, and the words for a value that does not fit."""
+"""The keys of a handler: their shapes, and the message for a value of the wrong shape."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from hookwright.text import closest
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """A value that does not fit its key, told with the way out."""
+    """A value that does not match its key, with the way out."""
 
     code: str
     message: str
 
 
-#: Turns a JSON value into the handler's value, or says what is wrong with it.
+#: Turns a JSON value into the handler's value, or returns what is wrong with it.
 Shape = Callable[[str, Any], Any]
 
 
 def shown(value: object) -> str:
-    """Write a value as JSON, cut short."""
+    """Return a value as JSON, shortened."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -47,7 +47,7 @@ def kind_of(value: Json) -> str:
 
 
 def wrong_type(name: str, value: object, wanted: str, way_out: str) -> Wrong:
-    """Say that a value has the wrong type."""
+    """Return the problem that a value has the wrong type."""
     is_ = "" if value is None else f" is {kind_of(value)}"
     return Wrong("wrong-type", f"{shown(value)}{is_}; {name} is {wanted}. {way_out}")
 
@@ -56,21 +56,21 @@ def text(name: str, value: object) -> str | Wrong:
     """Accept a string."""
     if isinstance(value, str):
         return value
-    way_out = f"Write {json.dumps(json.dumps(value))}." if isinstance(value, int | float) else "Write a text in quotes."
+    way_out = f"Write {json.dumps(json.dumps(value))}." if isinstance(value, int | float) else "Write it in quotes."
     return wrong_type(name, value, "a string", way_out)
 
 
 def filled_text(name: str, value: object) -> str | Wrong:
     """Accept a string that is not empty."""
     if value == "":
-        return Wrong("bad-value", f'"" is empty; {name} is needed. Write it, or remove the handler.')
+        return Wrong("bad-value", f'"" is empty; {name} is required. Write it, or remove the handler.')
     return text(name, value)
 
 
 def seconds(name: str, value: object) -> float | Wrong:
     """Accept a finite number above zero; a boolean is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        way_out = "Write 30, or leave the key out."
+        way_out = "Write 30, or remove the key."
         if isinstance(value, str) and (number := _number(value)) is not None and 0 < number < math.inf:
             way_out = f"Write {number:g}."
         return wrong_type(name, value, "a number of seconds", way_out)
@@ -112,7 +112,7 @@ def text_map(name: str, value: object) -> tuple[tuple[str, str], ...] | Wrong:
         return wrong_type(name, value, "an object of strings", 'Write {"Name": "value"}.')
     for key, item in value.items():
         if not isinstance(item, str):
-            return wrong_type(f"{name}.{key}", item, "a string", "Write a text in quotes.")
+            return wrong_type(f"{name}.{key}", item, "a string", "Write it in quotes.")
     return tuple(value.items())
 
 
@@ -151,7 +151,7 @@ def closed_flag(name: str, value: object) -> OnFailure | Wrong:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One key of a handler: the attribute that it fills and the shape that it must have."""
+    """One key of a handler: the attribute it sets and its shape."""
 
     attribute: str
     shape: Shape
@@ -175,7 +175,7 @@ _COMMON = {
     "fail_closed": Field("on_failure", closed_flag),
 }
 
-#: Every kind that a settings file may declare.
+#: Every kind a settings file may declare.
 SPECS: dict[str, Spec] = {
     Kind.COMMAND.value: Spec(
         CommandHandler,
@@ -222,14 +222,14 @@ SPECS: dict[str, Spec] = {
     ),
 }
 
-#: Keys that people add for themselves.
+#: Keys people add as notes.
 NOTES = frozenset({"description", "name", "id", "comment", "$comment"})
 
 
 def read_fields(spec: Spec, entry: dict[str, Json]) -> tuple[dict[str, Json], list[tuple[str, Wrong]]]:
-    """Turn an entry into attributes, and list what is wrong with it, key by key.
+    """Return the attributes of an entry, and its problems, key by key.
 
-    Of `onFailure` and its aliases, one that says block is enough.
+    One `block` among `onFailure` and its aliases is enough.
     """
     attributes: dict[str, Json] = {}
     problems: list[tuple[str, Wrong]] = []

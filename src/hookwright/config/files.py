@@ -1,11 +1,11 @@
-"""Reading files that somebody else wrote: regular files only, never more than a limit, never a wait."""
+"""Reading untrusted files: regular files only, up to a limit, without ever blocking."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-#: No settings file, manifest or skill is anywhere near this size.
+#: No settings file, manifest or skill comes near this size.
 MAX_BYTES = 16 * 1024 * 1024
 
 
@@ -14,8 +14,8 @@ class Unreadable(OSError):
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
-    """Read a regular file; raise FileNotFoundError when it is absent and Unreadable when it is anything odd."""
-    # O_NONBLOCK: opening a FIFO that a repository put in place of a file must not hang.
+    """Read a regular file; raise FileNotFoundError if it is absent and Unreadable for anything else."""
+    # O_NONBLOCK: opening a FIFO that a repository put where a file belongs must not hang.
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -27,7 +27,7 @@ def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
         if not stat.S_ISREG(facts.st_mode):
             raise Unreadable("it is not a regular file")
         if facts.st_size > limit:
-            raise Unreadable(f"it has {facts.st_size:,} bytes, and more than {limit:,} are not read")
+            raise Unreadable(f"it has {facts.st_size:,} bytes; the limit is {limit:,}")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(limit)
     except Unreadable:
@@ -43,13 +43,13 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def shown_path(path: str, cwd: str) -> str:
-    """Write a path as the user would type it: relative when it lies inside the current directory."""
+    """Return a path as the user would type it: relative inside the current directory."""
     if cwd and path.startswith(cwd.rstrip("/") + "/"):
         return os.path.relpath(path, cwd)
     return path
 
 
 def is_inside(path: str, directory: str) -> bool:
-    """Tell whether a path is the directory or lies in it, symlinks resolved."""
+    """Return whether a path is the directory or inside it, with symbolic links resolved."""
     real, root = os.path.realpath(path), os.path.realpath(directory)
     return real == root or real.startswith(root.rstrip("/") + "/")

@@ -1,4 +1,4 @@
-"""The YAML head of a skill or an agent: its fields, and the hooks that hold while it is active."""
+"""The YAML frontmatter of a skill or an agent: its fields, and the hooks that run while it is active."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _MAX_BYTES = 1024 * 1024
-#: YAML is slow to read: a project must not hold a session up by a head that nobody would write.
+#: YAML is slow to read: a project must not delay a session with an absurdly long frontmatter.
 _MAX_HEAD = 32 * 1024
-#: YAML aliases can make a short text huge; nobody writes that many values.
+#: YAML aliases can make a short text huge; no real file has this many values.
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 100
 
 
 class Frontmatter(msgspec.Struct, frozen=True):
-    """A markdown file with a YAML head."""
+    """A Markdown file with YAML frontmatter."""
 
     data: dict[str, Json]
     body: str
     diagnostics: tuple[Diagnostic, ...] = ()
-    #: The head with the lines of its parts, as lines of the file; None when there is no usable head.
+    #: The frontmatter with the file's line numbers; None without a usable one.
     tree: Tree | None = None
 
 
 class ComponentFile(msgspec.Struct, frozen=True):
-    """A skill or agent file that was found."""
+    """The file of a skill or an agent."""
 
     path: str
     kind: str  # "skill" or "agent"
@@ -46,13 +46,13 @@ class ComponentFile(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Tell the name that counts when the head gives none: the skill's folder, the agent's file."""
+        """The name if the frontmatter has none: the skill's folder, the agent's file."""
         stem = os.path.dirname(self.path) if self.kind == "skill" else os.path.splitext(self.path)[0]
         return os.path.basename(stem)
 
 
 def read_frontmatter(path: str, source: Source | None = None) -> Frontmatter:
-    """Read head and body of a file; a head that cannot be read is reported, and the body still counts."""
+    """Read the frontmatter and body of a file; bad frontmatter is reported, and the body is still used."""
     source = source if source is not None else Source(Scope.COMPONENT, path)
     try:
         text = read_bytes(path, _MAX_BYTES).decode("utf-8", errors="replace")
@@ -66,24 +66,24 @@ def read_frontmatter(path: str, source: Source | None = None) -> Frontmatter:
     body = text[head.end() :]
     try:
         if len(head[1]) > _MAX_HEAD:
-            raise InvalidYaml(1, f"the head has {len(head[1]):,} characters, and more than {_MAX_HEAD:,} are not read.")
+            raise InvalidYaml(1, f"the frontmatter has {len(head[1]):,} characters; the limit is {_MAX_HEAD:,}.")
         tree = parse_yaml(head[1], first_line=2)
     except MissingExtra as error:
-        return Frontmatter({}, body, (_finding(source, 1, f"{error}. Until then its fields and hooks do not count."),))
+        return Frontmatter({}, body, (_finding(source, 1, f"{error}. Until then its fields and hooks are ignored."),))
     except InvalidYaml as error:
-        return Frontmatter({}, body, (_finding(source, error.line, f"{error} Its fields and hooks do not count."),))
+        return Frontmatter({}, body, (_finding(source, error.line, f"{error} Its fields and hooks are ignored."),))
     if not isinstance(tree.value, dict):
         empty = tree.value is None
-        report = () if empty else (_finding(source, 2, "the head is not a set of `key: value` lines."),)
+        report = () if empty else (_finding(source, 2, "the frontmatter is not a set of `key: value` lines."),)
         return Frontmatter({}, body, report)
     notes = tuple(Diagnostic(fault.code, fault.message, _at(source, fault.line)) for fault in tree.faults)
     return Frontmatter(tree.value, body, notes, tree)
 
 
 def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
-    """Read the hooks of a skill or agent; in an agent `Stop` means its own end, SubagentStop (R-354).
+    """Read the hooks of a skill or agent; in an agent `Stop` means the agent's own end, SubagentStop (R-354).
 
-    A plugin's agents may not bring hooks; theirs are reported and left out.
+    Hooks of a plugin's agents are reported and ignored.
     """
     place = Source(Scope.COMPONENT, shown or file.path, from_project=file.from_project, plugin=file.plugin)
     head = read_frontmatter(file.path, place)
@@ -91,7 +91,7 @@ def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
         return Found((), head.diagnostics)
     if file.kind == "agent" and file.plugin is not None:
         line = head.tree.line(("hooks",))
-        message = "`hooks` of an agent that comes with a plugin do not count. Put them into the plugin's hooks.json."
+        message = "`hooks` are ignored in an agent of a plugin. Move them to the plugin's hooks.json."
         note = Diagnostic("setting-ignored", message, _at(place, line, "hooks"), Severity.WARNING)
         return Found((), (*head.diagnostics, note))
     named = head.data.get("name")
@@ -103,7 +103,7 @@ def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
 def find_components(
     directory: str, *, from_project: bool = False, plugin: Plugin | None = None
 ) -> tuple[ComponentFile, ...]:
-    """List the skills and agents of one `.claude` directory or plugin root, by name."""
+    """Return the skills and agents of one `.claude` directory or plugin root, by name."""
     skills = os.path.join(directory, "skills")
     agents = os.path.join(directory, "agents")
     found = [(os.path.join(skills, name, "SKILL.md"), "skill") for name in _names(skills)]
@@ -130,7 +130,7 @@ def _at(source: Source, line: int, pointer: str = "") -> Source:
 
 
 class InvalidYaml(Exception):
-    """A head that is not YAML, or not of a kind that a JSON file could say."""
+    """Frontmatter that is not YAML, or has values JSON does not have."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -138,18 +138,18 @@ class InvalidYaml(Exception):
 
 
 def parse_yaml(text: str, first_line: int = 1) -> Tree:
-    """Read YAML 1.2 into the tree that JSON would give; tags and dates stay texts."""
+    """Parse YAML 1.2 into the tree JSON would give; tags and dates stay strings."""
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
     except ImportError:
-        raise MissingExtra("Reading the head of a skill or agent", "yaml") from None
+        raise MissingExtra("Reading the frontmatter of a skill or agent", "yaml") from None
     if _flow_depth(text) > _MAX_DEPTH:
         raise InvalidYaml(first_line, "nested too deeply.")
     yaml = YAML(typ="safe", pure=True)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # somebody's doubtful YAML is no mistake of the program that reads it
+            warnings.simplefilter("ignore")  # a warning about a file's YAML is not for the program that reads it
             node = yaml.compose(text)
         if node is None:
             return Tree(None, (0,), 0)
@@ -165,7 +165,7 @@ def parse_yaml(text: str, first_line: int = 1) -> Tree:
 
 
 def _flow_depth(text: str) -> int:
-    """Count open brackets, those in quotes too: the library takes seconds to find out that there are too many."""
+    """Return whether brackets nest too deeply, quoted ones included; the library would take seconds to find out."""
     depth = deepest = 0
     for bracket in re.findall(r"[][{}]", text):
         depth += 1 if bracket in "[{" else -1
@@ -184,15 +184,15 @@ class _Builder:
         self.faults: list[JsonFault] = []
 
     def tree(self, value: Json, spots: Any) -> Tree:
-        """Make a tree in which an offset is a line number."""
+        """Build a tree whose offsets are line numbers."""
         return Tree(value, tuple(range(1, self.lines + 1)), spots, tuple(self.faults))
 
     def build(self, node: Any, path: Path) -> tuple[Any, Any]:
-        """Build one node; refuse what a bomb of aliases would grow into."""
+        """Build one node; refuse what an alias bomb would grow into."""
         line = node.start_mark.line + self.first_line
         self.values += 1
         if self.values > _MAX_VALUES or len(path) > _MAX_DEPTH:
-            raise InvalidYaml(line, "it grows too large; write it without aliases.")
+            raise InvalidYaml(line, "it expands to too many values; write it without aliases.")
         match node.id:
             case "mapping":
                 return self._mapping(node, line, path)
@@ -211,11 +211,11 @@ class _Builder:
             return self._text(node)
         try:
             return self.constructor.construct_object(node, deep=True)
-        except ValueError:  # a tag that promises a number, on a text that is none
+        except ValueError:  # a number tag on a text that is not a number
             return self._text(node)
 
     def _text(self, node: Any) -> str:
-        """Read a text as JSON files are read: half of a surrogate pair could be written nowhere."""
+        """Return a text as JSON files are read: half of a surrogate pair cannot be written."""
         given = str(node.value)
         text: str = plain(given)
         if text != given:
@@ -230,10 +230,10 @@ class _Builder:
         for key_node, item in node.value:
             key_line = key_node.start_mark.line + self.first_line
             if key_node.id != "scalar":
-                raise InvalidYaml(key_line, "a key must be a plain text.")
+                raise InvalidYaml(key_line, "a key must be a plain string.")
             key = self._text(key_node)
             if key in values:
-                raise InvalidYaml(key_line, f"the key {key} stands twice.")
+                raise InvalidYaml(key_line, f"the key {key} appears twice.")
             value, spot = self.build(item, (*path, key))
             values[key] = value
             spots[key] = (key_line, spot)

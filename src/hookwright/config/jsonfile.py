@@ -15,12 +15,12 @@ from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
 
-#: A way to a value: keys and indexes from the top.
+#: The path to a value: keys and indexes from the top.
 Path = tuple[str | int, ...]
 
-#: Deeper nesting is refused, so that nobody who walks the value runs out of stack.
+#: Deeper nesting is refused, so that no walk over the value runs out of stack.
 MAX_DEPTH = 200
-#: A file with more faults than this is broken in one way, many times.
+#: A file with more faults than this has one problem, many times.
 _MAX_FAULTS = 20
 #: With one of these the text is not JSON; a strict reader would stop.
 _BREAKING = frozenset({"invalid-json", "json-extras"})
@@ -29,7 +29,7 @@ _BREAKING = frozenset({"invalid-json", "json-extras"})
 _Spot = int | tuple[int, dict[Any, Any]]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-# The two steps that make up most of a file, each in one match; anything unusual takes the longer way.
+# The two most frequent steps, each in one match; anything unusual takes the slow path.
 _PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*(?=[^/#\s])')
 _PLAIN_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^]}/#\s])")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![0-9A-Za-z.+])")
@@ -43,7 +43,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class JsonFault(msgspec.Struct, frozen=True):
-    """One thing that is not right with a text, and where."""
+    """One problem of a text, and its position."""
 
     code: str
     message: str
@@ -58,7 +58,7 @@ class Broken(msgspec.Struct, frozen=True):
 
 
 class Tree(msgspec.Struct, frozen=True, eq=False):
-    """A value that knows the line of each of its parts."""
+    """A value with the line of each of its parts."""
 
     value: Json
     starts: tuple[int, ...]
@@ -66,7 +66,7 @@ class Tree(msgspec.Struct, frozen=True, eq=False):
     faults: tuple[JsonFault, ...] = ()
 
     def line(self, path: Path) -> int:
-        """Tell the line of a key or an element, or of its nearest ancestor that is in the text."""
+        """Return the line of a key or an element, or of its nearest ancestor in the text."""
         spot = self.spots
         offset = spot if isinstance(spot, int) else spot[0]
         for step in path:
@@ -77,7 +77,7 @@ class Tree(msgspec.Struct, frozen=True, eq=False):
 
 
 def shown_pointer(path: Path) -> str:
-    """Write a path as in `hooks.PreToolUse[0].hooks[1].timeout`."""
+    """Return a path as in `hooks.PreToolUse[0].hooks[1].timeout`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -90,7 +90,7 @@ def shown_pointer(path: Path) -> str:
 
 
 def parse_json(data: bytes | str) -> Tree | Broken:
-    """Read JSON; report every comment and trailing comma, or the first real break."""
+    """Parse JSON; report every comment and trailing comma, or the first syntax error."""
     if isinstance(data, bytes):
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return Broken((JsonFault("invalid-json", "the file is UTF-16. Save it as UTF-8.", 1, 1),))
@@ -101,28 +101,28 @@ def parse_json(data: bytes | str) -> Tree | Broken:
             place = (good.count("\n") + 1, len(good) - good.rfind("\n"))
             return Broken((JsonFault("invalid-json", f"byte 0x{data[error.start]:02x} is not UTF-8.", *place),))
     else:
-        # Command line arguments may hold bytes that are not UTF-8.
+        # Command-line arguments may contain bytes that are not UTF-8.
         text = data.encode("utf-8", "replace").decode().removeprefix("\ufeff")
     return _Scanner(text).run()
 
 
-#: A longer file takes seconds to read with its lines, and a project must not hold a session up by one.
+#: A longer file takes seconds to read with line numbers, and a project must not delay a session.
 MAX_SETTINGS = 1024 * 1024
 
 
 def read_tree(path: str, source: Source) -> tuple[Tree | None, list[Diagnostic]]:
-    """Read a file; no tree when it is absent, which is no fault, or cannot be read, which is reported."""
+    """Read a file; no tree if it is absent, which is fine, or if it cannot be read, which is reported."""
     try:
         parsed = parse_json(read_bytes(path, MAX_SETTINGS))
     except FileNotFoundError:
         return None, []
     except Unreadable as error:
-        return None, [Diagnostic("unreadable-file", f"cannot be read: {error}. The file is left out.", source)]
+        return None, [Diagnostic("unreadable-file", f"cannot be read: {error}. The file is ignored.", source)]
     return (None if isinstance(parsed, Broken) else parsed), fault_reports(parsed, source)
 
 
 def fault_reports(parsed: Tree | Broken, source: Source) -> list[Diagnostic]:
-    """Turn faults into diagnostics; one that breaks the file leaves all of it out."""
+    """Return faults as diagnostics; after a syntax error the whole file is ignored."""
     return [
         Diagnostic(
             fault.code,
@@ -135,7 +135,7 @@ def fault_reports(parsed: Tree | Broken, source: Source) -> list[Diagnostic]:
 
 
 class _Stop(Exception):
-    """The text is broken here; nothing after it can be read."""
+    """A syntax error; nothing after it can be read."""
 
 
 class _Scanner:
@@ -174,7 +174,7 @@ class _Scanner:
                 top = (value, spot)
             if not isinstance(spot, int):
                 if len(open_) == MAX_DEPTH:
-                    self._break(f"more than {MAX_DEPTH} levels of nesting are not read.", start)
+                    self._break(f"nested more than {MAX_DEPTH} levels deep.", start)
                 open_.append((value, spot[1]))
             found = self._next(open_, fresh=not isinstance(spot, int))
             if found is None:
@@ -194,13 +194,13 @@ class _Scanner:
             return
         if key in container:
             first = bisect_right(self.starts, spots[key][0])
-            message = f"the key {_quoted(key)} stands here again; line {first} no longer counts. Keep one."
+            message = f"the key {_quoted(key)} appears again; the value on line {first} is ignored. Keep one."
             self._fault("duplicate-key", message, offset)
         container[key] = value
         spots[key] = (offset, spot)
 
     def _next(self, open_: list[tuple[Any, dict[Any, Any]]], *, fresh: bool) -> tuple[Any, int] | None:
-        """Go to the next member, closing what ends on the way; None when the top value is complete."""
+        """Move to the next member and close what ends on the way; None after the top value."""
         while open_:
             container = open_[-1][0]
             closing = "]" if isinstance(container, list) else "}"
@@ -268,7 +268,7 @@ class _Scanner:
         try:
             value = float(match[0]) if match[1] or match[2] else int(match[0])
         except ValueError:  # int() refuses thousands of digits
-            self._break(f"a number of {len(match[0])} digits is not read.")
+            self._break(f"a number of {len(match[0])} digits is too long.")
         self.at = match.end()
         return value
 
@@ -278,8 +278,8 @@ class _Scanner:
             self.at = match.end()
             return _LITERALS[word]
         if word not in _NOT_JSON:
-            self._break(f"{word} is not a JSON value. Quote it if it is a text.")
-        self._fault("json-extras", f"{word} is not JSON. Write a number, a quoted text, true, false or null.", self.at)
+            self._break(f"{word} is not a JSON value. Quote it if it is a string.")
+        self._fault("json-extras", f"{word} is not JSON. Write a number, a string, true, false or null.", self.at)
         self.at = match.end()
         return None
 
@@ -303,7 +303,7 @@ class _Scanner:
         return match[0][1:-1]
 
     def _skip(self) -> None:
-        """Go over white space, and over comments with a fault for each."""
+        """Skip white space, and comments with a fault for each."""
         while True:
             self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
             if self.text[self.at : self.at + 1] not in _COMMENT_STARTS:
@@ -319,7 +319,7 @@ class _Scanner:
         if not rest:
             return "the file ends"
         word = re.match(r"[\w$.+-]+|.", rest, re.DOTALL)
-        return f"`{word[0]}` stands" if word is not None else "something stands"
+        return f"`{word[0]}` found" if word is not None else "something found"
 
     def _fault(self, code: str, message: str, offset: int) -> None:
         line = bisect_right(self.starts, offset)
@@ -333,9 +333,9 @@ class _Scanner:
 
 
 _STRING_FAULTS = {
-    "Unterminated string starting": 'the text that begins here has no closing ".',
-    "Invalid control character": "a line break or control character inside a text. Write \\n or \\t.",
-    "Invalid \\escape": "no such escape in JSON. A backslash is written \\\\.",
+    "Unterminated string starting": 'the string that begins here has no closing ".',
+    "Invalid control character": "a line break or control character inside a string. Write \\n or \\t.",
+    "Invalid \\escape": "not an escape in JSON. Write a backslash as \\\\.",
     "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits.",
 }
 

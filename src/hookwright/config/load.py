@@ -30,15 +30,15 @@ _PROJECT_SCOPES = (Scope.PROJECT, Scope.LOCAL)
 
 
 class FileStatus(enum.Enum):
-    """What became of a file that was looked for."""
+    """The result of looking for a file."""
 
     READ = "read"
     ABSENT = "absent"
-    BROKEN = "left out"
+    BROKEN = "ignored"
 
 
 class FileRead(msgspec.Struct, frozen=True):
-    """A settings file that was looked for; the path is absolute, and empty for settings given inline."""
+    """A settings file, present or not; the path is absolute, and empty for inline settings."""
 
     path: str
     scope: Scope
@@ -46,16 +46,16 @@ class FileRead(msgspec.Struct, frozen=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, eq=False):
-    """Everything that one directory's configuration comes to."""
+    """The loaded configuration of one directory."""
 
     hooks: HookSet
     settings: Settings
     diagnostics: tuple[Diagnostic, ...]
     project_dir: str
     files: tuple[FileRead, ...]
-    #: Asked before each run of a project-supplied handler.
+    #: Checks trust before each run of a project-supplied handler.
     gate: TrustGate
-    #: The switches that keep handlers from running, for hooks that are added later.
+    #: Applies the switches that hold handlers back to hooks that are added later.
     hold: Callable[[Handler], tuple[SkipReason, str] | None]
     plugins: tuple[Enabled, ...]
     locations: Locations
@@ -67,7 +67,7 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
         return self.surroundings.host(self.project_dir, self.settings.env)
 
     def components(self) -> tuple[ComponentFile, ...]:
-        """List the skills and agents of project, user and plugins; their hooks hold while they are active."""
+        """Return the skills and agents of project, user and plugins; their hooks run while they are active."""
         found: list[ComponentFile] = []
         project = os.path.join(self.project_dir, ".claude")
         if os.path.realpath(project) != os.path.realpath(self.locations.config_dir):
@@ -89,7 +89,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     #: Values of `--settings`: paths of files, or JSON objects.
     settings: tuple[str, ...] = ()
-    #: Of user, project and local those that are read; None for all.
+    #: The sources to read: some of user, project and local; None for all.
     sources: tuple[str, ...] | None = None
     plugin_dirs: tuple[str, ...] = ()
     trust: TrustPolicy | None = None
@@ -114,7 +114,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """One settings file after a first look."""
+    """One settings file with its tree and its problems."""
 
     file: SettingsFile
     origin: Source

@@ -1,4 +1,4 @@
-"""Where settings may stand, for one start directory, one home and one environment."""
+"""Where settings and state are kept, for one start directory, home and environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.host import Host
 from hookwright.protocol.sources import Scope
 
-#: Names another managed file, or a folder with the managed files, in place of the system's.
+#: Names another managed file, or a folder of managed files, instead of the system's.
 MANAGED_VARIABLE = "HOOKWRIGHT_MANAGED_SETTINGS"
 
 _MANAGED_DIRS = {
@@ -20,21 +20,21 @@ _MANAGED_DIRS = {
     "win32": "C:\\Program Files\\ClaudeCode",
 }
 _MANAGED_DIR = "/etc/claude-code"
-#: The scopes that `sources` may leave out; managed files and --settings always count.
+#: The scopes `sources` selects from; managed files and --settings are always read.
 OPTIONAL_SCOPES = (Scope.USER, Scope.PROJECT, Scope.LOCAL)
 
 
 class SettingsFile(msgspec.Struct, frozen=True):
-    """A file that is looked for, present or not."""
+    """A settings file, present or not."""
 
     scope: Scope
     path: str
-    #: The text itself, for settings that were given inline on the command line.
+    #: The text itself, for inline settings on the command line.
     inline: str | None = None
 
 
 class Locations(msgspec.Struct, frozen=True):
-    """Every place that one load looks at, in configuration order."""
+    """Every place one load reads, in configuration order."""
 
     start_dir: str
     project_dir: str
@@ -88,11 +88,11 @@ class Surroundings(msgspec.Struct, frozen=True):
 def locate(
     start: str, around: Surroundings, *, settings: Sequence[str] = (), sources: Sequence[str] | None = None
 ) -> Locations:
-    """List the settings files for a start directory; raise ConfigError for places that must exist and do not."""
+    """Return the settings files for a start directory; raise ConfigError for a place that must exist and does not."""
     home, cwd, config_dir = around.home, around.cwd, around.config_dir
     start_dir = os.path.realpath(os.path.join(cwd, start))
     if not os.path.isdir(start_dir):
-        raise ConfigError(f"{start} is not a directory; hooks are loaded for a directory.")
+        raise ConfigError(f"{start} is not a directory. Name the directory whose hooks to load.")
     scopes = chosen_scopes(sources)
     project_dir = find_project(start_dir, home=home, config_dir=config_dir)
     files = [SettingsFile(Scope.MANAGED, path) for path in managed_files(around)]
@@ -120,8 +120,9 @@ def chosen_scopes(sources: Sequence[str] | None) -> tuple[Scope, ...]:
 def find_project(start_dir: str, *, home: str, config_dir: str) -> str:
     """Find the nearest directory with project settings, from the start directory up to the repository root.
 
-    Law (D7): outside a repository only the start directory counts; nothing above the repository root is looked at;
-    the home directory's own `.claude` is user scope and never a project; without settings the start directory is it.
+    Law (D7): outside a repository only the start directory is searched. Nothing above the repository root is read.
+    The home directory's own `.claude` is user scope, never a project. Without settings the start directory is the
+    project.
     """
     for directory in _upward_in_repository(start_dir):
         if _is_user_dir(directory, home, config_dir):
@@ -150,7 +151,7 @@ def _is_user_dir(directory: str, home: str, config_dir: str) -> bool:
 
 
 def managed_files(around: Surroundings) -> tuple[str, ...]:
-    """List the administrator's files: the main file, then the drop-ins in alphabetical order."""
+    """Return the administrator's files: the main file, then the drop-ins in alphabetical order."""
     folder = _MANAGED_DIRS.get(around.platform, _MANAGED_DIR)
     if named := around.env.get(MANAGED_VARIABLE):
         folder = os.path.abspath(os.path.join(around.cwd, named))
@@ -171,12 +172,12 @@ def flag_file(value: str, cwd: str) -> SettingsFile:
         return SettingsFile(Scope.FLAG, "", inline=value)
     path = os.path.abspath(os.path.join(cwd, value))
     if not os.path.isfile(path):
-        raise ConfigError(f"--settings {value}: no such file. Give a file, or a JSON object in braces.")
+        raise ConfigError(f"--settings {value}: no such file. Name a file, or write a JSON object in braces.")
     return SettingsFile(Scope.FLAG, path)
 
 
 def anchor(file: SettingsFile, locations: Locations) -> str:
-    """Tell the directory that a permission rule such as `Edit(/src/**)` starts from."""
+    """Return the directory a permission rule such as `Edit(/src/**)` starts from."""
     match file.scope:
         case Scope.PROJECT:
             return locations.project_dir

@@ -1,7 +1,7 @@
-"""Hooks as they are written -> matcher groups, with every problem and its line.
+"""The `hooks` object of a settings file becomes matcher groups, with every problem and its line.
 
-Law (D2): a bad entry drops itself and nothing else. What can be understood but never runs stays in the list,
-so that `list` and `explain` can show it.
+Law (D2): an invalid entry drops itself and nothing else. A valid entry that never runs stays in the list, so that
+`list` and `explain` can show it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Source
 from hookwright.text import closest
 
-#: Over this many seconds somebody probably meant milliseconds.
+#: A longer timeout was probably meant in milliseconds.
 _LONG_TIMEOUT = 3600.0
 
 
 def at_place(origin: Source, tree: Tree, path: Path) -> Source:
-    """Name one place in the file that `origin` stands for."""
+    """Return the source of one place in the file of `origin`."""
     return msgspec.structs.replace(origin, pointer=shown_pointer(path), line=tree.line(path))
 
 
@@ -38,7 +38,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def parse_hooks(tree: Tree, origin: Source, at: Path = ("hooks",)) -> Found:
-    """Read the hooks object that stands at a path of the tree; an absent one declares nothing."""
+    """Read the hooks object at a path of the tree; an absent one declares nothing."""
     hooks = tree.value
     for step in at:
         if not isinstance(hooks, dict) or step not in hooks:
@@ -59,11 +59,11 @@ class _HooksReader:
         self.diagnostics: list[Diagnostic] = []
 
     def report(self, code: str, at: Path, message: str, severity: Severity = Severity.ERROR) -> None:
-        """Add a finding about one place."""
+        """Report a problem at one place."""
         self.diagnostics.append(Diagnostic(code, message, at_place(self.origin, self.tree, at), severity))
 
     def events(self, hooks: Any, at: Path) -> list[MatcherGroup]:
-        """Read event by event."""
+        """Read the groups of every event."""
         if not isinstance(hooks, dict):
             self._not_an_object("hooks", hooks, at, 'Write {"PreToolUse": [ … ]}.')
             return []
@@ -90,7 +90,7 @@ class _HooksReader:
         self.report("not-an-object", at, f"{shown(value)}{is_}; {name} is an object. {way_out}")
 
     def group(self, event: str, entry: Json, at: Path) -> MatcherGroup | None:
-        """Read one group, or lift a flat entry into one."""
+        """Read one group, or a flat entry as a group."""
         if not isinstance(entry, dict):
             self._not_an_object("a group", entry, at, 'Write {"matcher": "…", "hooks": [ … ]}.')
             return None
@@ -124,25 +124,26 @@ class _HooksReader:
             else:
                 meant = closest(key, ("matcher", "hooks"))
                 hint = f" Did you mean `{meant}`?" if meant else ""
-            self.report("unknown-key", (*at, key), f"nobody reads `{key}` on a group.{hint}", Severity.WARNING)
+            message = f"`{key}` is not a valid key on a group and is ignored.{hint}"
+            self.report("unknown-key", (*at, key), message, Severity.WARNING)
 
     def _flat(self, event: str, entry: dict[str, Json], at: Path) -> tuple[Handler, ...]:
-        """Lift `{matcher, command}`; a handler with `type` that lost its group is dropped (R-003)."""
+        """Read `{matcher, command}` as a group; a handler with `type` but without a group is dropped (R-003)."""
         bare = {key: value for key, value in entry.items() if key != "matcher"}
         if "type" in entry:
             way_out = f'Write {{"hooks": [{shown(bare)}]}}.'
-            self.report("flat-handler", at, f"a handler stands where a group belongs, so it is dropped. {way_out}")
+            self.report("flat-handler", at, f"a handler appears where a group belongs, so it is dropped. {way_out}")
             return ()
         if "command" not in entry:
             self.report("missing-field", at, "`hooks` is missing, so the group is dropped. Write its list of handlers.")
             return ()
-        message = 'a flat entry counts as a group with one command. Better: {"hooks": [{"type": "command", … }]}.'
+        message = 'a flat entry is read as a group with one command. Better: {"hooks": [{"type": "command", … }]}.'
         self.report("flat-handler", at, message, Severity.INFO)
         handler = self.handler(event, {"type": "command", **bare}, at)
         return () if handler is None else (handler,)
 
     def _matcher(self, event: str, entry: dict[str, Json], at: Path) -> str | Wrong | None:
-        """Read a group's matcher and report what it can never match."""
+        """Read the matcher of a group, and report one that never matches."""
         if "matcher" not in entry:
             return None
         matcher = entry["matcher"]
@@ -166,7 +167,7 @@ class _HooksReader:
         return matcher
 
     def handler(self, event: str, entry: Json, at: Path) -> Handler | None:
-        """Read one handler; whatever is wrong with it, all of it is reported."""
+        """Read one handler, and report all of its problems."""
         if not isinstance(entry, dict):
             self._not_an_object("a handler", entry, at, 'Write {"type": "command", "command": "…"}.')
             return None
@@ -183,7 +184,7 @@ class _HooksReader:
             return None
         if attributes.get("once") and self.component != "skill":
             attributes["once"] = False
-            message = "`once` counts in skill frontmatter only; here the hook runs every time. Remove it."
+            message = "`once` only applies in skill frontmatter; here the hook runs every time. Remove it."
             self.report("once-ignored", (*at, "once"), message, Severity.INFO)
         handler = spec.make(source=at_place(self.origin, self.tree, at), **attributes)
         self._check(handler, CATALOGUE[event].rules, event, at)
@@ -202,7 +203,7 @@ class _HooksReader:
             return
         hint = f"Write one of {kinds}."
         if kind in (Kind.CALLBACK.value, Kind.FUNCTION.value):
-            hint = "Such handlers are registered by program, not in a file."
+            hint = "Such handlers are registered in code, not in a file."
         elif meant := closest(kind, SPECS):
             hint = f'Write "{meant}".'
         self.report("unknown-type", at, f"{shown(kind)} is not a handler type, so the handler is dropped. {hint}")
@@ -215,21 +216,22 @@ class _HooksReader:
             owners = [name for name, spec in SPECS.items() if key in spec.fields]
             code = "unknown-key"
             if key in ("async", "asyncRewake"):
-                code, hint = "async-ignored", f"`{key}` counts on command handlers only; this one is waited for."
+                code, hint = "async-ignored", f"`{key}` only applies to command handlers; the agent waits for this one."
             elif owners:
-                hint = f"`{key}` counts on {' and '.join(owners)} handlers only and is ignored here."
+                hint = f"`{key}` only applies to {' and '.join(owners)} handlers and is ignored here."
             else:
                 meant = closest(key, fields)
-                hint = f"nobody reads `{key}` on a {kind} handler." + (f" Did you mean `{meant}`?" if meant else "")
+                hint = f"`{key}` is not a valid key on a {kind} handler and is ignored."
+                hint += f" Did you mean `{meant}`?" if meant else ""
             self.report(code, (*at, key), hint, Severity.WARNING)
 
     def _check(self, handler: Handler, rules: EventRules, event: str, at: Path) -> None:
-        """Report what is well formed and will not do what its author hopes for."""
+        """Report a valid handler that does not do what its author expects."""
         if isinstance(handler, CommandHandler) and handler.command == "":
             message = f"the command is empty: every run of it on {event} is an error. Write it, or remove the handler."
             self.report("empty-command", (*at, "command"), message)
         if handler.kind in (Kind.PROMPT, Kind.AGENT) and handler.kind not in rules.model_kinds:
-            message = f"{event} does not support {handler.kind.value} handlers; it is never run."
+            message = f"{event} does not support {handler.kind.value} handlers; it never runs."
             self.report("unsupported-kind", (*at, "type"), f"{message} Use a command handler.")
         elif handler.kind in rules.skipped_kinds:
             message = f"{event} skips {handler.kind.value} handlers. Use a command handler."
@@ -248,7 +250,7 @@ class _HooksReader:
 
     def _check_condition(self, condition: str, rules: EventRules, event: str, at: Path) -> None:
         if not rules.condition:
-            message = f"`if` is decided on tool events only; on {event} the handler never runs. Remove `if`."
+            message = f"`if` only works on tool events; on {event} the handler never runs. Remove `if`."
             self.report("if-on-event", at, message)
             return
         rule = compile_rule(condition)

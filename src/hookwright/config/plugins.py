@@ -1,4 +1,4 @@
-"""Enabled plugins: where they are installed, and the hooks that they bring."""
+"""Enabled plugins: where they are installed, and their hooks."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ _STANDARD_HOOKS = os.path.join("hooks", "hooks.json")
 
 
 class Enabled(msgspec.Struct, frozen=True):
-    """A plugin that is switched on."""
+    """An enabled plugin."""
 
     plugin: Plugin
-    #: Supplied by the project, or switched on by nobody but the project.
+    #: Supplied by the project, or enabled only by the project.
     from_project: bool = False
-    #: Switched on by a managed file, so that lower scopes cannot take its hooks away.
+    #: Enabled by a managed file, so that lower scopes cannot disable its hooks.
     forced: bool = False
 
 
 class Plugins(msgspec.Struct, frozen=True):
-    """All enabled plugins, and those that are enabled and cannot be found."""
+    """All enabled plugins, and problems such as a plugin that cannot be found."""
 
     enabled: tuple[Enabled, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def forced_roots(self) -> frozenset[str]:
-        """List the roots of plugins that managed files switch on."""
+        """The roots of plugins that managed files enable."""
         return frozenset(item.plugin.root for item in self.enabled if item.forced)
 
 
 def find_plugins(
     files: Sequence[Declared], settings: Settings, locations: Locations, plugin_dirs: Iterable[str], cwd: str
 ) -> Plugins:
-    """Find the plugins that settings switch on and those that were named on the command line.
+    """Find the plugins enabled by settings and those named on the command line.
 
-    Law: `enabledPlugins` is a scalar for each plugin. A plugin that only an untrusted project file switches on is
-    listed too, so that it can be reviewed; like every plugin that only the project asks for, it is from the project.
+    Law: `enabledPlugins` is a scalar per plugin. A plugin that only an untrusted project file enables is also listed,
+    so that it can be reviewed; like every plugin that only the project enables, it belongs to the project.
     """
     found: list[Enabled] = []
     reports: list[Diagnostic] = []
@@ -80,7 +80,7 @@ def find_plugins(
 
 
 def _asked_for(files: Sequence[Declared], settings: Settings) -> dict[str, Source]:
-    """Name each plugin that is on and the file that asks for it: managed, else the user's, else the project's."""
+    """Return each enabled plugin and the file that enables it: managed, else the user's, else the project's."""
     strength = (Scope.LOCAL, Scope.PROJECT, Scope.USER, Scope.FLAG, Scope.MANAGED)
     asked: dict[str, Source] = {}
     for file in sorted(files, key=lambda file: strength.index(file.origin.scope)):
@@ -92,7 +92,7 @@ def _asked_for(files: Sequence[Declared], settings: Settings) -> dict[str, Sourc
 
 
 def _installed(locations: Locations) -> tuple[Mapping[str, Json], list[Diagnostic]]:
-    """Read installed_plugins.json: one record a plugin in its first version, a list of records in its second."""
+    """Read installed_plugins.json: one record per plugin in its first version, a list of records in its second."""
     path = os.path.join(locations.config_dir, "plugins", "installed_plugins.json")
     tree, reports = read_tree(path, Source(Scope.PLUGIN, path))
     plugins = tree.value.get("plugins") if tree is not None and isinstance(tree.value, dict) else None
@@ -100,7 +100,7 @@ def _installed(locations: Locations) -> tuple[Mapping[str, Json], list[Diagnosti
 
 
 def _root_of(name: str, records: Any, locations: Locations) -> str | None:
-    """Choose the installation for this project, else the user's, else the newest in the cache."""
+    """Return the installation for this project, else the user's, else the newest in the cache."""
     folder = os.path.join(locations.config_dir, "plugins")
     for record in sorted(_records(records), key=lambda record: _fitness(record, locations), reverse=True):
         path = record.get("installPath")
@@ -125,7 +125,7 @@ def _records(records: Any) -> list[dict[str, Json]]:
 
 
 def _fitness(record: dict[str, Json], locations: Locations) -> int:
-    """Rank a record: 2 for this project, 1 for every project, 0 for another project."""
+    """Return the rank of a record: 2 for this project, 1 for every project, 0 for another project."""
     project = record.get("projectPath")
     if isinstance(project, str):
         return 2 if os.path.realpath(project) == locations.project_dir else 0
@@ -137,7 +137,7 @@ def _version(name: str) -> tuple[tuple[int, int | str], ...]:
 
 
 def _data_dir(name: str, locations: Locations) -> str:
-    """Tell where a plugin keeps its own data; odd characters of its name become dashes."""
+    """Return the data folder of a plugin; special characters in its name become dashes."""
     return os.path.join(locations.config_dir, "plugins", "data", re.sub(r"[^a-zA-Z0-9_-]", "-", name))
 
 
@@ -148,7 +148,7 @@ def _name(root: str, fallback: str) -> str:
 
 
 def plugin_hooks(enabled: Enabled, cwd: str) -> Found:
-    """Read the hooks of one plugin: its standard file, then what its manifest names or holds."""
+    """Read the hooks of one plugin: its standard file, then those its manifest names or contains."""
     root = enabled.plugin.root
     found: list[Found] = []
 
@@ -186,7 +186,7 @@ def _manifest_hooks(manifest: Tree, source: Source, root: str, origin: Any) -> F
             message = f"{shown(named)} is not a path inside the plugin. Write one, a list of them, or the hooks object."
             reports.append(Diagnostic("plugin-unreadable", message, at))
         elif path == os.path.join(root, _STANDARD_HOOKS):
-            message = f"{shown(named)} is loaded anyway; it counts once. Remove `hooks` from the manifest."
+            message = f"{shown(named)} is loaded anyway, and only once. Remove `hooks` from the manifest."
             reports.append(Diagnostic("duplicate-hooks-file", message, at, Severity.WARNING))
         elif not os.path.isfile(path):
             reports.append(Diagnostic("plugin-unreadable", f"{shown(named)} does not exist. Write its path.", at))

@@ -24,11 +24,11 @@ class Reviewed(msgspec.Struct, frozen=True):
 
     @property
     def pending(self) -> bool:
-        """Tell whether it does not count until somebody accepts it."""
+        """Whether it has no effect until the user accepts it."""
         return not isinstance(self.state, Trusted)
 
     def diff(self) -> str:
-        """Show what changed since it was trusted, or all of it when it is new; nothing when it is trusted."""
+        """What changed since it was trusted, or all of it if it is new; empty if it is trusted."""
         if not self.pending:
             return ""
         before = self.state.previous if isinstance(self.state, Changed) else Record("", "", "")
@@ -41,7 +41,7 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """A project's items, settings first, and what was trusted and is gone."""
+    """The items of a project, settings first, and what was trusted and no longer exists."""
 
     project: str
     items: tuple[Reviewed, ...]
@@ -50,12 +50,12 @@ class Review(msgspec.Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[Reviewed, ...]:
-        """List what does not count until somebody accepts it."""
+        """The items that have no effect until the user accepts them."""
         return tuple(item for item in self.items if item.pending)
 
 
 def review(loaded: Loaded, cwd: str = "") -> Review:
-    """List everything that the project supplies, its skills and agents included, for somebody to accept."""
+    """Return everything the project supplies, skills and agents included, for the user to accept."""
     reports: list[Diagnostic] = []
     for file in loaded.components():
         if file.from_project:
@@ -67,7 +67,7 @@ def review(loaded: Loaded, cwd: str = "") -> Review:
 
 
 def accept(store: TrustStore, project: str, chosen: Iterable[Reviewed]) -> None:
-    """Trust the chosen items as they were shown; what they look like by now is looked at again before they run."""
+    """Trust the chosen items as they were shown; their files are checked again before they run."""
     chosen = list(chosen)
     superseded = [item.state.previous.digest for item in chosen if isinstance(item.state, Changed)]
     store.record(project, [item.item.record for item in chosen], superseded)

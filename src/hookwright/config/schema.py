@@ -1,4 +1,4 @@
-"""JSON Schemas of the settings and of every event's input and output, from the tables that the engine itself uses."""
+"""JSON Schemas of the settings and of every event's input and output, from the tables the engine uses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def input_schema(event: str) -> Schema:
-    """Describe what a hook of this event reads on stdin."""
+    """Return the schema of what a hook of this event reads on stdin."""
     cls = CATALOGUE[event]
     made = msgspec.json.schema(cls)
     found: Schema = dict(made["$defs"][cls.__name__])
@@ -42,7 +42,7 @@ def input_schema(event: str) -> Schema:
 
 
 def _offer_values(properties: Schema, rules: EventRules) -> None:
-    """Name the known values of the target; others may come, so they are examples and no limit."""
+    """Return the known values of the target as examples, not as a limit: there may be others."""
     if rules.target is not None and rules.values and rules.target in properties:
         properties[rules.target] = {**properties[rules.target], "examples": list(rules.values)}
 
@@ -91,13 +91,13 @@ _OUTPUT_WORDS = {
     "terminalSequence": "an escape sequence for the user's terminal",
     "decision": "block refuses; approve is an older word for allow",
     "reason": "why; who reads it depends on the event",
-    "async": "go on in the background from here",
-    "asyncTimeout": "milliseconds that it may go on",
+    "async": "continue in the background from here",
+    "asyncTimeout": "the most milliseconds in the background",
 }
 
 
 def output_schema(event: str) -> Schema:
-    """Describe the JSON object that a hook of this event may print; unknown keys are ignored, so they are allowed."""
+    """Return the schema of a hook's output for this event; unknown keys are ignored, so they are allowed."""
     rules = CATALOGUE[event].rules
     properties: Schema = {
         name: {**_SHAPES[shape], "description": _OUTPUT_WORDS[name]} for name, (_, shape) in _UNIVERSAL.items()
@@ -146,14 +146,14 @@ _KEY_WORDS = {
     "server": "the name of a connected MCP server",
     "tool": "the tool to call",
     "input": "its arguments; `${tool_input.file_path}` takes a field of the event",
-    "prompt": "the question; `$ARGUMENTS` stands for the event",
-    "model": "the model that is asked",
-    "continueOnBlock": "a no gives its reason back instead of ending the turn",
-    "if": "a permission rule such as Bash(git *): the hook runs only for such calls",
+    "prompt": "the question; `$ARGUMENTS` is replaced by the event",
+    "model": "the model to ask",
+    "continueOnBlock": "an answer of no returns its reason instead of ending the turn",
+    "if": "a permission rule such as Bash(git *): the hook only runs for such calls",
     "timeout": "seconds",
     "statusMessage": "shown while the hook runs",
     "once": "run once, in the frontmatter of a skill",
-    "onFailure": "block: a hook that crashes, times out or answers nonsense refuses",
+    "onFailure": "block: a hook that crashes, times out or gives an invalid answer refuses",
     "failClosed": "true is the same as onFailure: block",
     "fail_closed": "true is the same as onFailure: block",
 }
@@ -161,7 +161,7 @@ _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 
 
 def settings_schema() -> Schema:
-    """Describe a settings file: its hooks exactly, the other keys that are read, and whatever else is in it."""
+    """Return the schema of a settings file: its hooks exactly, the other known keys, and any unknown ones."""
     events = {name: _event_schema(name) for name in CATALOGUE}
     rules = dict.fromkeys(("allow", "ask", "deny", "additionalDirectories"), _TEXTS)
     return {
@@ -228,13 +228,13 @@ def _handler_schema(kind: str, spec: Spec) -> Schema:
 def _value_schema(key: str, field: Field) -> Schema:
     found = _VALUES.get(field.shape)
     if found is None:
-        # A choice keeps its words in the function that was made for it.
+        # The function of a choice holds its values.
         found = {"enum": list(inspect.getclosurevars(field.shape).nonlocals["names"])}
     return {**found, "description": _KEY_WORDS[key]}
 
 
 def all_schemas() -> dict[str, Schema]:
-    """Give every schema by the path of its file."""
+    """Return every schema by the path of its file."""
     found = {"settings.schema.json": settings_schema()}
     for event in CATALOGUE:
         found[f"input/{event}.schema.json"] = input_schema(event)

@@ -1,8 +1,8 @@
-"""Which files a command runs, as far as its text tells: the scripts that trust must be bound to.
+"""Which files a command runs, as far as its text shows: the scripts that trust is bound to.
 
-Found: files that the command line names (command words, arguments, `cd` targets, globs), and one level deeper what
-those source, run, import or require by a path beside them. Not found: programs on PATH, names computed at run time,
-files read as data by another file. A name that does not exist yet is found too, so that its appearance is noticed.
+Found: files named on the command line (command words, arguments, `cd` targets, globs), and one level deeper the files
+next to them that they source, run, import or require. Not found: programs on PATH, names computed at run time, files
+another file reads as data. A name that does not exist yet is also found, so that its appearance is noticed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import msgspec
 from hookwright.config.files import is_inside, read_bytes
 from hookwright.protocol.handlers import CommandHandler, Handler
 
-#: More files than this cannot be reviewed by anybody.
+#: More files than a user can review.
 MAX_FILES = 256
-#: A longer script is bound as a whole, and not searched for what it runs.
+#: A longer script is bound as a whole, but not searched for what it runs.
 _MAX_SEARCHED = 256 * 1024
 
 _PROJECT, _PLUGIN, _HOME = "\ue000", "\ue001", "\ue002"
@@ -63,7 +63,7 @@ _JS_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js", "/index.t
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """The directories that a command's words may start from."""
+    """The directories the paths of a command may start from."""
 
     project_dir: str
     start_dir: str
@@ -72,16 +72,16 @@ class Reach(msgspec.Struct, frozen=True):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """List where a relative path may start; a hook runs in the session's directory."""
+        """The directories a relative path may start from; a hook runs in the session's directory."""
         return tuple(dict.fromkeys((self.project_dir, self.start_dir)))
 
 
 class TooManyFiles(Exception):
-    """A command names more files than can be reviewed."""
+    """A command that names more files than a user can review."""
 
 
 def named_files(handler: Handler, reach: Reach) -> tuple[str, ...]:
-    """List the absolute paths that a handler's outcome hangs on, existing or not, in a stable order."""
+    """Return the absolute paths a handler's outcome depends on, existing or not, in a stable order."""
     if not isinstance(handler, CommandHandler):
         return ()
     found = dict.fromkeys(_of_command(handler, reach))
@@ -116,7 +116,7 @@ def _expand(word: str, reach: Reach) -> str:
 
 
 def _simple_commands(text: str, depth: int = 0) -> Iterator[list[str]]:
-    """Split shell text into lists of words, without redirect targets; commands inside quotes and $() follow."""
+    """Split shell text into lists of words, without redirect targets; commands in quotes and $() follow."""
     words: list[str] = []
     skip = False
     inner: list[str] = []
@@ -145,7 +145,7 @@ def _simple_commands(text: str, depth: int = 0) -> Iterator[list[str]]:
 
 
 def _command_position(words: list[str]) -> int:
-    """Find the word that is run: after keywords, assignments, and wrappers with their options."""
+    """Return the word that is run: after keywords, assignments, and wrappers with their options."""
     wrapped = False
     for index, word in enumerate(words):
         if word in _WRAPPERS:
@@ -156,7 +156,7 @@ def _command_position(words: list[str]) -> int:
 
 
 def _of_words(words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterator[str]:
-    """Find the files that the words of one command name."""
+    """Return the files that one command names."""
     first = _command_position(words)
     program = os.path.basename(words[first])
     for word in words[:first]:
@@ -171,7 +171,7 @@ def _of_words(words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterato
 
 
 def _of_arguments(program: str, words: list[str], reach: Reach, bases: tuple[str, ...]) -> Iterator[str]:
-    # An interpreter runs its first argument that is no option; a loop may run whatever it goes over.
+    # An interpreter runs its first argument that is not an option; a loop may run any of its items.
     runs = _INTERPRETER.fullmatch(program) is not None
     before = ""
     for word in words:
@@ -184,7 +184,7 @@ def _of_arguments(program: str, words: list[str], reach: Reach, bases: tuple[str
 
 
 def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> Iterator[str]:
-    """Find the files that one word may mean; those that are run count even while they do not exist."""
+    """Return the files one word may mean; files that are run are included even if they do not exist."""
     word = re.sub(r"^(?:--?[\w-]+|[A-Za-z_]\w*)=", "", word)
     if not word or word.startswith("-") or len(word) > 1024 or "\0" in word:
         return
@@ -212,12 +212,12 @@ def _of_word(word: str, reach: Reach, bases: tuple[str, ...], *, run: bool) -> I
 
 
 def _of_script(path: str, reach: Reach) -> Iterator[str]:
-    """Look one level deeper: what a script sources, runs, imports or requires from beside itself."""
+    """Return the files next to a script that it sources, runs, imports or requires."""
     try:
         text = read_bytes(path, _MAX_SEARCHED).decode("utf-8", errors="replace")
     except OSError:
         return
-    # Python looks beside the real file, a shell script beside the name it was called by.
+    # Python searches next to the real file, a shell script next to the name it was called by.
     directories = dict.fromkeys((os.path.dirname(path), os.path.dirname(os.path.realpath(path))))
     shebang = text.split("\n", 1)[0] if text.startswith("#!") else ""
     for directory in directories:
@@ -244,7 +244,7 @@ def _shell_calls(text: str, directory: str, reach: Reach) -> Iterator[str]:
 def _python_imports(text: str, directory: str) -> Iterator[str]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a doubtful escape in somebody's script is not for us to report
+            warnings.simplefilter("ignore")  # a warning about an escape in a script is not ours to report
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
@@ -264,7 +264,7 @@ def _python_imports(text: str, directory: str) -> Iterator[str]:
 
 
 def _modules(base: str, name: str) -> Iterator[str]:
-    """List the files that may answer to a module's name; the absent ones too, for one may be put there later."""
+    """Return the files a module name may mean, absent ones included, because one may appear later."""
     parts = name.split(".")
     top = os.path.join(base, parts[0])
     yield from (f"{top}.py", f"{top}/__init__.py")

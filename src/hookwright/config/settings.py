@@ -1,4 +1,4 @@
-"""The keys of a settings file beside `hooks`, checked one by one and merged by fixed laws."""
+"""The keys of a settings file other than `hooks`, checked one by one and merged by fixed laws."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
 
-#: From weakest to strongest: what a later scope says about a scalar wins.
+#: From weakest to strongest: the scalar of a later scope wins.
 PRECEDENCE = (Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG, Scope.MANAGED)
-#: Keys that are no settings of their own.
+#: Keys that are not settings.
 _APART = frozenset({"hooks", "$schema"})
 
 
 class Sourced(msgspec.Struct, frozen=True):
-    """A text and the place that says it: a permission rule, a directory."""
+    """A string and where it is written: a permission rule, a directory."""
 
     text: str
     source: Source
 
 
 class Switch(msgspec.Struct, frozen=True):
-    """A boolean and the place whose value counts."""
+    """A boolean and where its effective value is written."""
 
     on: bool
     source: Source
@@ -49,7 +49,7 @@ class PermissionSettings(msgspec.Struct, frozen=True):
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """What one file says, after a check of each key; what did not fit is left out."""
+    """The valid settings of one file."""
 
     origin: Source
     #: False for a file of an untrusted project: it is listed, and nothing in it takes effect.
@@ -67,31 +67,31 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What all files that count come to; hooks are kept apart."""
+    """The merged settings of all files that take effect, without hooks."""
 
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     permissions: PermissionSettings = PermissionSettings()
     model: str | None = None
-    #: The effective `disableAllHooks`, or None when nobody sets it.
+    #: The effective `disableAllHooks`, or None if no file sets it.
     disable_all_hooks: Switch | None = None
-    #: Set when a managed file allows managed hooks only.
+    #: Set if a managed file only allows managed hooks.
     allow_managed_hooks_only: Switch | None = None
-    #: None means that every URL is allowed.
+    #: None allows every URL.
     allowed_http_hook_urls: tuple[str, ...] | None = None
     http_hook_allowed_env_vars: tuple[str, ...] | None = None
     enabled_plugins: Mapping[str, bool] = msgspec.field(default_factory=dict)
     plugin_options: Mapping[str, tuple[tuple[str, str], ...]] = msgspec.field(default_factory=dict)
-    #: Every key but `hooks`, merged: the strongest scalar, lists joined, objects key by key.
+    #: Every key except `hooks`, merged: the strongest scalar, lists joined, objects key by key.
     raw: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
 
 def merge(files: Iterable[Declared]) -> Settings:
-    """Merge the files that count.
+    """Merge the files that take effect.
 
     Law: a scalar is taken from the strongest scope that sets it, managed > flag > local > project > user, and among
     files of one scope from the last. `env` follows that law variable by variable, `enabledPlugins` plugin by plugin.
-    Lists of all files join. `allowManagedHooksOnly` counts in managed files alone. A file that does not count adds
-    nothing.
+    Lists of all files are joined. `allowManagedHooksOnly` only applies in managed files. A file that takes no effect
+    adds nothing.
     """
     found = sorted((file for file in files if file.counts), key=lambda file: PRECEDENCE.index(file.origin.scope))
     env: dict[str, str] = {}
@@ -118,11 +118,11 @@ def merge(files: Iterable[Declared]) -> Settings:
 
 
 def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], tuple[SkipReason, str] | None]:
-    """Make the test for switches that keep a handler from running; `forced` are the plugins that managed files enable.
+    """Return the test for switches that hold a handler back; `forced` are the plugins managed files enable.
 
     Law: an effective `disableAllHooks: true` of a managed file holds every handler; of any other file all but managed
     handlers and those of forced plugins. `allowManagedHooksOnly` holds all but managed handlers, forced plugins and
-    handlers that the program itself registered.
+    handlers registered in code.
     """
     disabled = settings.disable_all_hooks
     managed_only = settings.allow_managed_hooks_only
@@ -140,7 +140,7 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
 
 
 def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
-    """Check the keys of one file; report those that do not fit and, in an untrusted file, those that are ignored."""
+    """Check the keys of one file; report invalid ones and, in an untrusted file, ignored ones."""
     reader = _SettingsReader(tree, origin, counts)
     declared = Declared(
         origin=origin,
@@ -163,12 +163,12 @@ def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tupl
 
 
 def setting_keys(tree: Tree) -> dict[str, Json]:
-    """List what a file sets beside its hooks."""
+    """Return what a file sets other than hooks."""
     return {key: item for key, item in tree.value.items() if key not in _APART} if isinstance(tree.value, dict) else {}
 
 
 class _SettingsReader:
-    """One look at the keys of one file."""
+    """One pass over the keys of one file."""
 
     def __init__(self, tree: Tree, origin: Source, counts: bool) -> None:
         self.tree = tree
@@ -180,11 +180,11 @@ class _SettingsReader:
             self.report("not-an-object", (), f"{shown(tree.value)} is not a settings object. Write {{}}.")
 
     def report(self, code: str, at: Path, message: str, severity: Severity = Severity.ERROR) -> None:
-        """Add a finding about one place."""
+        """Report a problem at one place."""
         self.diagnostics.append(Diagnostic(code, message, at_place(self.origin, self.tree, at), severity))
 
     def typed(self, key: str, shape: Callable[[str, Any], Any], within: Path = ()) -> Any:
-        """Read an optional key of one shape; None when it is absent or does not fit."""
+        """Return an optional key of one shape; None if it is absent or invalid."""
         holder: Any = self.top
         for step in within:
             holder = holder[step]
@@ -197,23 +197,23 @@ class _SettingsReader:
         return value
 
     def switch(self, key: str) -> Switch | None:
-        """Read a boolean with its place."""
+        """Return a boolean with its place."""
         value = self.typed(key, flag)
         return None if value is None else Switch(value, at_place(self.origin, self.tree, (key,)))
 
     def managed_only(self) -> Switch | None:
-        """Read `allowManagedHooksOnly`, where an invalid value counts as true."""
+        """Return `allowManagedHooksOnly`; an invalid value means true."""
         key = "allowManagedHooksOnly"
         if key not in self.top:
             return None
         if self.origin.scope is not Scope.MANAGED:
-            self.report("setting-ignored", (key,), f"`{key}` counts in managed settings only.", Severity.WARNING)
+            self.report("setting-ignored", (key,), f"`{key}` only applies in managed settings.", Severity.WARNING)
             return None
         found = self.switch(key)
         return found if found is not None else Switch(True, at_place(self.origin, self.tree, (key,)))
 
     def strings(self, key: str, within: Path = ()) -> tuple[str, ...] | None:
-        """Read a list of strings without the elements that are none; a value that is no list allows nothing."""
+        """Return a list of strings without invalid elements; a value that is not a list allows nothing."""
         holder: Any = self.top
         for step in within:
             holder = holder[step]
@@ -224,12 +224,12 @@ class _SettingsReader:
             return ()
         for index, item in enumerate(holder[key]):
             if not isinstance(item, str):
-                wrong = wrong_type(f"each element of {key}", item, "a string", "It is left out.")
+                wrong = wrong_type(f"each element of {key}", item, "a string", "It is ignored.")
                 self.report(wrong.code, (*within, key, index), wrong.message)
         return tuple(item for item in holder[key] if isinstance(item, str))
 
     def env(self) -> dict[str, str]:
-        """Read variables; one that is no string is left out alone."""
+        """Return variables; one that is not a string is ignored, the others are kept."""
         found = self.typed("env", mapping)
         variables: dict[str, str] = {}
         for name, value in (found or {}).items():
@@ -237,15 +237,15 @@ class _SettingsReader:
             if isinstance(checked, Wrong):
                 self.report(checked.code, ("env", name), checked.message)
             elif not name or "=" in name or "\0" in name + checked:
-                self.report("bad-value", ("env", name), f"{shown(name)} cannot be an environment variable. Remove it.")
+                self.report("bad-value", ("env", name), f"{shown(name)} is not an environment variable. Remove it.")
             elif self._of_project and reserved_variable(name):
-                self._reserved(("env", name), f"{name} is not a project's to set")
+                self._reserved(("env", name), f"a project may not set {name}")
             else:
                 variables[name] = checked
         return variables
 
     def permissions(self) -> PermissionSettings:
-        """Read permission rules with their places."""
+        """Return permission rules with their places."""
         if self.typed("permissions", mapping) is None:
             return PermissionSettings()
         lists = {
@@ -259,7 +259,7 @@ class _SettingsReader:
         }
         mode = self.typed("defaultMode", text, ("permissions",))
         if self._of_project and mode is not None and reserved_mode(mode):
-            self._reserved(("permissions", "defaultMode"), f"{mode} is not a project's to choose")
+            self._reserved(("permissions", "defaultMode"), f"a project may not choose {mode}")
             mode = None
         return PermissionSettings(**lists, default_mode=mode)
 
@@ -268,8 +268,8 @@ class _SettingsReader:
         return self.origin.scope in (Scope.PROJECT, Scope.LOCAL)
 
     def _reserved(self, at: Path, why: str) -> None:
-        """Report what could lead requests, programs or trust astray, and is ignored in a project's files."""
-        if self.counts:  # in a file that does not count, all of it is ignored and said so
+        """Report a key that could redirect requests, programs or trust, and is ignored in a project's files."""
+        if self.counts:  # an untrusted file is ignored and reported as a whole
             self.report("setting-ignored", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING)
 
     def _sourced(self, key: str) -> tuple[Sourced, ...]:
@@ -282,7 +282,7 @@ class _SettingsReader:
         )
 
     def plugins(self) -> dict[str, bool]:
-        """Read `enabledPlugins`: true, or a list of versions, enables."""
+        """Return `enabledPlugins`: true, or a list of versions, enables."""
         enabled: dict[str, bool] = {}
         for name, value in (self.typed("enabledPlugins", mapping) or {}).items():
             if isinstance(value, bool | list):
@@ -293,7 +293,7 @@ class _SettingsReader:
         return enabled
 
     def plugin_options(self) -> dict[str, tuple[tuple[str, str], ...]]:
-        """Read `pluginConfigs.<id>.options`, scalars only."""
+        """Return `pluginConfigs.<id>.options`, scalars only."""
         found: dict[str, tuple[tuple[str, str], ...]] = {}
         for name, config in (self.typed("pluginConfigs", mapping) or {}).items():
             options = config.get("options") if isinstance(config, dict) else None
@@ -302,16 +302,17 @@ class _SettingsReader:
         return found
 
     def misplaced(self) -> None:
-        """Report what was meant for `hooks` and stands beside it."""
+        """Report keys that belong inside `hooks` and are next to it."""
         for key in self.top:
             if key in CATALOGUE:
-                message = f"{key} stands outside `hooks`, so its hooks never run. Move it into `hooks`."
+                message = f"{key} is outside `hooks`, so its hooks never run. Move it into `hooks`."
                 self.report("unknown-key", (key,), message, Severity.WARNING)
             elif key != "hooks" and key.lower() in ("hooks", "hook"):
-                self.report("unknown-key", (key,), f"nobody reads `{key}`. Did you mean `hooks`?", Severity.WARNING)
+                message = f"`{key}` is not a settings key and is ignored. Did you mean `hooks`?"
+                self.report("unknown-key", (key,), message, Severity.WARNING)
 
     def ignored(self, keys: Iterable[str]) -> None:
-        """Report the keys of a file that does not count."""
+        """Report the keys of an untrusted file."""
         for key in keys:
             message = f"`{key}` has no effect until the project is trusted. Review it with: hookwright trust"
             self.report("setting-ignored", (key,), message, Severity.WARNING)

@@ -1,11 +1,11 @@
-"""Project-supplied hooks run only when the user trusts them, and trust is bound to content.
+"""Project-supplied hooks only run if the user trusts them, and trust is bound to content.
 
 An item is one hook (event, matcher, every field of the handler, and the files it runs, see `scripts`) or the settings
-keys of the project's files taken together. Its digest covers all of that; a digest that the user accepted is trusted,
-anything else is not. Trust reads nothing from the project but the bytes it binds.
+keys of the project's files taken together. Its digest covers all of that. A digest the user accepted is trusted,
+anything else is not. The trust check only reads the bytes it binds.
 
-The files of a hook are looked at again before every run. What stays open is the moment between that look and the
-start of the process: whoever can write there at exactly that time can still swap a file.
+The files of a hook are checked again before every run. The moment between that check and the start of the process
+stays open: a program that writes at exactly that time can still swap a file.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from hookwright.protocol.sources import Scope, Source
 from hookwright.storage import StrictStamp, strict_stamp
 
 ABSENT, DIRECTORY = "absent", "directory"
-#: Bigger files cannot be bound, so hooks that run them cannot be trusted.
+#: Larger files cannot be bound, so hooks that run them cannot be trusted.
 _MAX_BOUND = 64 * 1024 * 1024
-#: Bigger files are bound without a copy; a later diff shows only that they changed.
+#: Larger files are bound without a copy; a later diff only shows that they changed.
 _MAX_COPY = 64 * 1024
-#: A file this young may change again within the clock's own grain, so its stamp proves nothing yet.
+#: A file this new may change again within the resolution of the clock, so its stamp proves nothing yet.
 _GRAIN = 2_000_000_000
 
 
@@ -43,15 +43,15 @@ _NOT_TRUSTED = "it came with the project and is not trusted; review it with: hoo
 
 
 class TrustPolicy(enum.Enum):
-    """Whose word counts for hooks that come with a project."""
+    """What is trusted of the hooks a project supplies."""
 
     STORED = "what the user trusted before"
-    EVERYTHING = "everything, whatever the files say"
+    EVERYTHING = "everything"
     NOTHING = "nothing"
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> TrustPolicy:
-        """Read `HOOKWRIGHT_TRUST=1`; without it only stored decisions count, headless too (D13)."""
+        """Return EVERYTHING for `HOOKWRIGHT_TRUST=1`, else STORED, also in headless runs (D13)."""
         return cls.EVERYTHING if env.get("HOOKWRIGHT_TRUST") == "1" else cls.STORED
 
 
@@ -67,12 +67,12 @@ class Item(msgspec.Struct, frozen=True):
     entry: str
     files: tuple[FileCopy, ...]
     digest: str
-    #: Why no digest can stand for this item, so that it can never be trusted.
+    #: Why this item has no digest, so that it can never be trusted.
     unbound: str = ""
 
     @property
     def place(self) -> str:
-        """Name the place in the configuration, from whatever directory and on whatever line it is seen."""
+        """The place in the configuration, independent of working directory and line."""
         source = self.source
         owner = source.plugin.name if source.plugin is not None else ""
         part = f"{source.component.kind} {source.component.name}" if source.component is not None else ""
@@ -80,7 +80,7 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def record(self) -> Record:
-        """Make the decision that trusts this item as it is."""
+        """The decision that trusts this item as it is."""
         if self.unbound:
             raise TrustError(f"{self.source}: cannot be trusted: {self.unbound}")
         return Record(self.digest, self.entry, self.place, self.files)
@@ -91,7 +91,7 @@ class Trusted(msgspec.Struct, frozen=True):
 
 
 class New(msgspec.Struct, frozen=True):
-    """Nobody ever accepted this."""
+    """The user has not accepted any form of this."""
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ Stamps = tuple[tuple[str, StrictStamp | None], ...]
 
 
 def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item, Stamps]:
-    """Bind one handler and the files it runs; also give the stamps by which a later change is noticed."""
+    """Bind one handler and the files it runs; also return the stamps that show a later change."""
     fields = {name: getattr(handler, name) for name in handler.__struct_fields__ if name != "source"}
     source = handler.source
     origin = [source.scope, source.plugin.name if source.plugin else None, source.component]
@@ -122,20 +122,20 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
         stamps = tuple((path, strict_stamp(path)) for path in paths)
         files = tuple(_copy(path, reach.project_dir) for path in paths)
         if reach.start_dir != reach.project_dir:
-            # What does not exist in the start directory must not make trust depend on where a session starts.
+            # Files missing from the start directory must not make trust depend on where a session starts.
             own = named_files(handler, msgspec.structs.replace(reach, start_dir=reach.project_dir))
             files = tuple(file for path, file in zip(paths, files, strict=True) if path in own or file.digest != ABSENT)
     except TooManyFiles:
         problem = f"it names more than {MAX_FILES} files; name them one by one."
     except Unreadable as error:
-        problem = f"a file that it runs cannot be bound: {error}."
+        problem = f"a file it runs cannot be bound: {error}."
     digest = "" if problem else _digest(text, files)
     item = Item(source, group.event, group.matcher, handler.label, text, files, digest, problem)
     return item, stamps
 
 
 def settings_item(settings: Mapping[str, Mapping[str, Json]], source: Source) -> Item | None:
-    """Bind the settings keys of the project's files; None when they set nothing."""
+    """Bind the settings keys of the project's files; None if they set nothing."""
     told = {path: keys for path, keys in settings.items() if keys}
     if not told:
         return None
@@ -150,7 +150,7 @@ def _digest(text: str, files: Sequence[FileCopy]) -> str:
 
 
 def _copy(path: str, project_dir: str) -> FileCopy:
-    """Read one file as it is now; a link counts with its target's path and content."""
+    """Read one file as it is now; of a symbolic link, the path and content of its target."""
     name, real = _relative(path, project_dir), _relative(os.path.realpath(path), project_dir)
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
@@ -175,8 +175,8 @@ def _relative(path: str, project_dir: str) -> str:
 def assess(items: Sequence[Item], records: Sequence[Record]) -> list[State]:
     """Compare items with what was trusted.
 
-    Law: an item whose digest was accepted is trusted, wherever it stands now. Any other is a change of a record that
-    no present item fulfils and that has the same entry or else the same place, and new when there is none.
+    Law: an item whose digest was accepted is trusted, wherever it is declared now. Any other item is a change of a
+    record that no present item matches and that has the same entry, else the same place; without one it is new.
     """
     accepted = {record.digest for record in records}
     present = {item.digest for item in items}
@@ -194,7 +194,7 @@ def assess(items: Sequence[Item], records: Sequence[Record]) -> list[State]:
 
 
 class _Admitted:
-    """One handler under the gate, with what was last seen of it."""
+    """One handler the gate checks, with what was last seen of it."""
 
     def __init__(self, group: MatcherGroup, handler: Handler, reach: Reach) -> None:
         self.group = group
@@ -204,21 +204,21 @@ class _Admitted:
 
     @property
     def item(self) -> Item:
-        """Give the handler as it is now; its files are read again when they may have changed."""
+        """Return the handler as it is now; its files are read again if they may have changed."""
         if self._seen is None or self._may_have_changed(*self._seen):
             now = time.time_ns()
             self._seen = (*hook_item(self.group, self.handler, self._reach), now)
         return self._seen[0]
 
     def _may_have_changed(self, item: Item, stamps: Stamps, seen_at: int) -> bool:
-        # A file that was written just before it was read may change again within the same tick of its clock.
+        # A file written just before it was read may change again within the same tick of the clock.
         return bool(item.unbound) or any(
             strict_stamp(path) != old or (old is not None and old.changed > seen_at - _GRAIN) for path, old in stamps
         )
 
 
 class TrustGate:
-    """Says, before each run, whether a project-supplied handler may run."""
+    """The check, before each run, whether a project-supplied handler may run."""
 
     def __init__(self, reach: Reach, policy: TrustPolicy, store: TrustStore, settings: Item | None = None) -> None:
         self.policy = policy
@@ -233,7 +233,7 @@ class TrustGate:
         self._assessed: dict[Source, tuple[str, State]] = {}
 
     def admit(self, groups: Iterable[MatcherGroup]) -> None:
-        """Take handlers under the gate; those of skills and agents come when they are activated."""
+        """Add handlers to check; those of skills and agents are added when they are activated."""
         for group in groups:
             for handler in group.handlers:
                 if handler.source.from_project:
@@ -244,14 +244,14 @@ class TrustGate:
         return self.check(handler, cwd)
 
     def check(self, handler: Handler, cwd: str = "") -> tuple[SkipReason, str] | None:
-        """Give the reason why a handler may not run now, in this working directory, or None."""
+        """Return why a handler may not run now, in this working directory, or None."""
         if not handler.source.from_project or self.policy is TrustPolicy.EVERYTHING:
             return None
         if self.policy is TrustPolicy.NOTHING:
             return SkipReason.UNTRUSTED, "nothing from the project is trusted in this run"
         admitted = self._admitted.get(handler.source)
         if admitted is None or admitted.handler != handler:
-            return SkipReason.UNTRUSTED, "it was not there when the hooks were loaded"
+            return SkipReason.UNTRUSTED, "it was added after the hooks were loaded"
         item = admitted.item
         self._read_records()
         if self._broken:
@@ -266,7 +266,7 @@ class TrustGate:
                 return SkipReason.UNTRUSTED, item.unbound or _NOT_TRUSTED
 
     def _strayed(self, admitted: _Admitted, cwd: str) -> tuple[SkipReason, str] | None:
-        """Look where relative paths lead from a working directory that was not bound; other content may wait there."""
+        """Check where relative paths lead from a working directory that was not bound; its content may differ."""
         if not cwd or cwd in self.reach.bases:
             return None
         there, _ = hook_item(admitted.group, admitted.handler, msgspec.structs.replace(self.reach, start_dir=cwd))
@@ -279,7 +279,7 @@ class TrustGate:
         return (reason, there.unbound) if there.unbound else None
 
     def settings_count(self) -> bool:
-        """Tell whether the settings keys of the project's files take effect."""
+        """Return whether the settings keys of the project's files take effect."""
         if self.settings is None or self.policy is TrustPolicy.EVERYTHING:
             return True
         if self.policy is TrustPolicy.NOTHING:
@@ -288,13 +288,13 @@ class TrustGate:
         return self.settings.digest in self._accepted
 
     def items(self) -> list[tuple[Item, State]]:
-        """List everything under the gate with its state, the settings first."""
+        """Return every item with its state, the settings first."""
         self._read_records()
         items = self._items()
         return list(zip(items, assess(items, self._records), strict=True))
 
     def removed(self) -> list[Record]:
-        """List what was trusted and is no longer configured in any form."""
+        """Return what was trusted and is no longer configured in any form."""
         states = self.items()
         kept = {item.digest for item, _ in states}
         kept |= {state.previous.digest for _, state in states if isinstance(state, Changed)}
@@ -320,7 +320,7 @@ class TrustGate:
         return found if self.settings is None else [self.settings, *found]
 
     def _state(self, item: Item) -> State:
-        """Compare one item; only an unknown digest needs a look at all the others."""
+        """Return the state of one item; only an unknown digest needs a comparison with all others."""
         if item.digest and item.digest in self._accepted:
             return Trusted()
         known = self._assessed.get(item.source)
@@ -331,7 +331,7 @@ class TrustGate:
         return self._assessed[item.source][1]
 
     def _read_records(self) -> None:
-        """Read the store again when it changed: somebody may have trusted or revoked from another terminal."""
+        """Read the store again if it changed: the user may have trusted or revoked in another terminal."""
         now = strict_stamp(self.store.path)
         if now == self._records_stamp:
             return
@@ -344,7 +344,7 @@ class TrustGate:
 
 
 def _failed_closed(previous: Record) -> bool:
-    """Tell whether the user trusted a guard that refuses what it cannot check; its next form has no say in that."""
+    """Return whether the trusted form of a handler fails closed; the changed form does not matter."""
     try:
         entry = msgspec.json.decode(previous.entry)
     except msgspec.DecodeError:

@@ -14,7 +14,7 @@ from hookwright.storage import locked, make_folder, replace_file
 
 
 class FileCopy(msgspec.Struct, frozen=True):
-    """A file as it was when it was trusted; `text` is kept while it is short enough, for a later diff."""
+    """A file as it was when it was trusted; a short `text` is kept for a later diff."""
 
     path: str
     real: str
@@ -41,19 +41,19 @@ _VERSION = 1
 
 
 class TrustStore:
-    """The file with all decisions; a store that cannot be read is never written over."""
+    """The file with all decisions; a store that cannot be read is never overwritten."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def decisions(self, project: str) -> tuple[Record, ...]:
-        """List what is trusted in a project; raise TrustError when the store is unusable."""
+        """Return what is trusted in a project; raise TrustError if the store is unusable."""
         return self._read().projects.get(os.path.realpath(project), ())
 
     def record(self, project: str, records: Iterable[Record], superseded: Iterable[str] = ()) -> None:
-        """Trust these items, and no longer the earlier forms of them whose digests are superseded.
+        """Trust these items, and stop trusting earlier forms whose digests are superseded.
 
-        An earlier form must go, so that going back to it is a change like any other.
+        An earlier form is removed, so that a return to it is a change like any other.
         """
         now = time.time()
         new = {record.digest: msgspec.structs.replace(record, trusted_at=now) for record in records}
@@ -65,7 +65,7 @@ class TrustStore:
         self._update(project, lambda _: ())
 
     def projects(self) -> tuple[str, ...]:
-        """List the projects with decisions."""
+        """Return the projects with decisions."""
         return tuple(self._read().projects)
 
     def _update(self, project: str, change: Callable[[tuple[Record, ...]], tuple[Record, ...]]) -> None:
@@ -89,7 +89,7 @@ class TrustStore:
         except FileNotFoundError:
             return _Content(_VERSION)
         except OSError as error:
-            raise TrustError(f"{self.path}: cannot be read: {error}. Nothing is trusted until it can be.") from error
+            raise TrustError(f"{self.path}: cannot be read: {error}. Until then nothing is trusted.") from error
         try:
             content = msgspec.json.decode(data, type=_Content)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -101,6 +101,6 @@ class TrustStore:
     def _check_owner(self) -> None:
         facts = os.stat(self.path)
         if facts.st_mode & 0o022:
-            raise TrustError(f"{self.path}: others may write it, so it proves nothing. Check it, then chmod 600.")
+            raise TrustError(f"{self.path}: others may write it, so it proves nothing. Check it, then run chmod 600.")
         if facts.st_uid not in (0, os.geteuid()):
             raise TrustError(f"{self.path}: belongs to another user, so it proves nothing.")
