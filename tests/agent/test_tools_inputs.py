@@ -137,7 +137,7 @@ def test_a_rewritten_output_that_fits_is_what_the_model_reads(tool: str, output:
 @pytest.mark.parametrize("output", ["REPLACED", {"foo": 1}, None, [], {"stdout": 1, "stderr": "", "interrupted": 0}])
 @pytest.mark.parametrize("tool", ["Bash", "Read", "Edit", "Grep"])
 def test_an_output_of_another_shape_is_refused(tool: str, output: Any) -> None:
-    assert str(TOOLS[tool].fits(output)).startswith(f"the output of {tool} has another shape: ")
+    assert str(TOOLS[tool].fits(output)).startswith(f"the output does not match the schema of {tool}: ")
 
 
 def test_results_of_calls_that_gave_none() -> None:

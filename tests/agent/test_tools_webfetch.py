@@ -88,7 +88,7 @@ def test_what_cannot_be_had_is_a_failure(tmp_path: Path, server: str, monkeypatc
         (f"{server}/loop", "more than 5 redirects"),
         (f"{server}/away", "redirects to another host: http://localhost:9/"),
         (f"{server}/file", "not a web address"),
-        (f"{server}/image", "image/png, not a text"),
+        (f"{server}/image", "image/png, not text"),
         (f"{server}/large", "more than 2,000 bytes"),
         ("file:///etc/passwd", "not a web address"),
         ("http://[bad", "is not an address"),

@@ -13,11 +13,11 @@
 The life of a call, as a loop runs it:
 
     tool = TOOLS.get(name)                          # else unknown_tool(name)
-    tool.problem(arguments)                         # a text: never_ran(text); no hook hears of it
+    tool.problem(arguments)                         # a problem: never_ran(problem); no hook runs
     arguments = tool.normalise(arguments, cwd, home)
     tool.objection(arguments)                       # the same
     ...                                             # PreToolUse; a rewritten input goes through problem and normalise
-    result = await tool.run(arguments, bench)       # is_error: PostToolUseFailure, else PostToolUse
+    result = await tool.run(arguments, context)     # is_error: PostToolUseFailure, else PostToolUse
     tool.fits(rewritten), tool.render(rewritten)    # updatedToolOutput
 """
 
@@ -48,7 +48,7 @@ from hookwright.agent.tools.webfetch import WEB_FETCH
 from hookwright.agent.tools.write import WRITE
 from hookwright.text import cut_middle
 
-#: Every tool that needs nothing but a bench, by name.
+#: Every tool that needs only a ToolContext, by name.
 TOOLS: dict[str, Tool] = {
     tool.name: tool for tool in (BASH, READ, WRITE, EDIT, GLOB, GREP, WEB_FETCH, TASK_CREATE, TASK_UPDATE, TASK_LIST)
 }

@@ -1,4 +1,4 @@
-"""Bash: run a command in the session's directory, environment and time."""
+"""Bash: run a command in the session's directory and environment, within a time limit."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _SILENT = frozenset(
 _STEPS = re.compile(r"&&|\|\||;|\n")
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:
-    """Run the command; what it prints, its exit code and its `cd` count."""
-    if not os.path.isdir(bench.cwd):
-        gone = bench.cwd
-        bench.move(bench.root)
-        return failed(f"The working directory {gone} no longer exists; commands run in {bench.root} again.")
-    shell = find_shell(bench.env)
-    prelude = await bench.env_files.prelude(shell, bench.cwd, bench.env)
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
+    """Run the command; return its output and exit code, and follow its `cd`."""
+    if not os.path.isdir(context.cwd):
+        gone = context.cwd
+        context.move(context.root)
+        return failed(f"The working directory {gone} no longer exists; commands run in {context.root} again.")
+    shell = find_shell(context.env)
+    prelude = await context.env_files.prelude(shell, context.cwd, context.env)
     if arguments.get("run_in_background", False):
-        return _start(arguments, bench, _command(shell, prelude + _eval(arguments["command"]), bench))
-    moved = os.path.join(bench.folder, f"cwd-{secrets.token_hex(8)}")
-    make_folder(bench.folder)
-    # An EXIT trap, so that `cd x; exit 3` moves too.
+        return _start(arguments, context, _command(shell, prelude + _eval(arguments["command"]), context))
+    moved = os.path.join(context.folder, f"cwd-{secrets.token_hex(8)}")
+    make_folder(context.folder)
+    # An EXIT trap, so `cd x; exit 3` also moves.
     trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT; "
     limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
     try:
-        ended = await bench.shells.run(
-            _command(shell, prelude + trap + _eval(arguments["command"]), bench), limit / 1000
+        ended = await context.shells.run(
+            _command(shell, prelude + trap + _eval(arguments["command"]), context), limit / 1000
         )
-        _follow(moved, bench)
+        _follow(moved, context)
     finally:
         if os.path.lexists(moved):
             os.unlink(moved)
@@ -56,32 +56,32 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:
     return ToolResult(response, render(response)) if code == 0 else failed(_error(code, response))
 
 
-def _command(shell: str, script: str, bench: ToolContext) -> Command:
-    return Command(argv=(shell, "-c", script), cwd=bench.cwd, env={**bench.env, "PWD": bench.cwd})
+def _command(shell: str, script: str, context: ToolContext) -> Command:
+    return Command(argv=(shell, "-c", script), cwd=context.cwd, env={**context.env, "PWD": context.cwd})
 
 
 def _eval(command: str) -> str:
-    # eval, all on one line: a syntax error stays inside of the command, and its line numbers are the command's own.
+    # eval, all on one line: a syntax error stays inside the command, and line numbers are the command's own.
     return f"eval {shlex.quote(command)}"
 
 
-def _start(arguments: Input, bench: ToolContext, command: Command) -> ToolResult:
-    task = bench.shells.start(command, arguments["command"], arguments.get("description", ""))
+def _start(arguments: Input, context: ToolContext, command: Command) -> ToolResult:
+    task = context.shells.start(command, arguments["command"], arguments.get("description", ""))
     if isinstance(task, NotStarted):
         return failed(task.message)
     response = {**_empty(), "backgroundTaskId": task.id}
     return ToolResult(response, f"{render(response)} Its output goes to: {task.output}")
 
 
-def _follow(moved: str, bench: ToolContext) -> None:
-    """Take over the directory that the command ended in."""
+def _follow(moved: str, context: ToolContext) -> None:
+    """Move to the directory in which the command ended."""
     try:
         with open(moved, encoding="utf-8", errors="surrogateescape") as file:
             directory = file.read().removesuffix("\n")
     except OSError:  # the command was killed, or replaced its shell
         return
     if os.path.isabs(directory) and os.path.isdir(directory):
-        bench.move(directory)
+        context.move(directory)
 
 
 def _response(output: CapturedOutput, silent: bool) -> dict[str, Json]:
@@ -100,7 +100,7 @@ def _text(captured: Captured) -> str:
 
 
 def _is_silent(command: str) -> bool:
-    """Tell whether nobody expects such a command to print anything."""
+    """Return whether such a command normally prints nothing."""
     steps = [step.split() for step in _STEPS.split(command) if step.strip()]
     return bool(steps) and all(step[0] in _SILENT and "|" not in step for step in steps)
 
@@ -116,7 +116,7 @@ def _shown(milliseconds: float) -> str:
 
 
 def render(response: Json) -> str:
-    """Show stdout, then stderr, or that there was neither."""
+    """Return stdout, then stderr, or a note that there was neither."""
     if response.get("backgroundTaskId"):
         return f"Command running in background with ID: {response['backgroundTaskId']}."
     said = [text for text in (response["stdout"], response["stderr"]) if text]
@@ -128,9 +128,9 @@ def render(response: Json) -> str:
 BASH = Tool(
     name="Bash",
     description=(
-        "Run a shell command. The working directory is kept from call to call, other shell state is not. Variables "
-        "that hooks persisted are set. With run_in_background the call returns at once with a task id and the file "
-        "that takes the output."
+        "Run a shell command. The working directory is kept between calls; other shell state is not. Variables "
+        "persisted by hooks are set. With run_in_background the call returns at once with a task id and the path of "
+        "the output file."
     ),
     parameters=parameters(
         {"command": {"type": "string", "description": "the command"}},
@@ -139,7 +139,7 @@ BASH = Tool(
             "timeout": {
                 "type": "number",
                 "exclusiveMinimum": 0,
-                "description": f"milliseconds; {DEFAULT_TIMEOUT} if not given, at most {MAX_TIMEOUT}",
+                "description": f"milliseconds; {DEFAULT_TIMEOUT} by default, at most {MAX_TIMEOUT}",
             },
             "run_in_background": {"type": "boolean", "description": "do not wait for the command"},
         },

@@ -22,7 +22,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Created(msgspec.Struct, frozen=True):
-    """A task is about to be on the list."""
+    """A task is about to be created."""
 
     task: Task
 
@@ -37,19 +37,19 @@ Change = Created | Completed
 
 
 class Board:
-    """Tasks by number, in the order of their making; numbers are never given twice."""
+    """Tasks by number, in the order of creation; numbers are never reused."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
         self._count = 0
 
     def next_id(self) -> str:
-        """Take the number of the next task."""
+        """Reserve the number of the next task."""
         self._count += 1
         return str(self._count)
 
     def put(self, task: Task) -> None:
-        """Set a task, new or changed; a deleted one leaves the list and what waits for it."""
+        """Store a new or changed task; a deleted one is removed from the list and from the blockers of others."""
         if task.status != DELETED:
             self._tasks[task.id] = task
             return
@@ -59,7 +59,7 @@ class Board:
             self._tasks[other.id] = msgspec.structs.replace(other, blocked_by=blocked_by)
 
     def block(self, task_id: str, by: Iterable[str]) -> None:
-        """Let a task wait for others; tasks that do not exist wait for nothing and block nobody."""
+        """Make a task wait for others; tasks that do not exist are ignored."""
         task = self.get(task_id)
         if task is not None:
             known = (name for name in by if name != task_id and self.get(name) is not None)
@@ -67,15 +67,15 @@ class Board:
             self._tasks[task_id] = msgspec.structs.replace(task, blocked_by=tuple(blocked_by))
 
     def get(self, task_id: str) -> Task | None:
-        """Find a task."""
+        """Return a task, or None if there is none of that number."""
         return self._tasks.get(task_id)
 
     def tasks(self) -> tuple[Task, ...]:
-        """List all tasks."""
+        """Return all tasks."""
         return tuple(self._tasks.values())
 
     def open_blockers(self, task: Task) -> tuple[str, ...]:
-        """Name the tasks that this one still waits for."""
+        """Return the tasks this one still waits for."""
         return tuple(
             name for name in task.blocked_by if (other := self.get(name)) is not None and other.status != COMPLETED
         )

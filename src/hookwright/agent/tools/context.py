@@ -12,15 +12,15 @@ from hookwright.projects.lookup import Search
 
 #: Sees a change to a task before it is made; a text refuses it and goes to the model.
 TaskGate = Callable[[Change], Awaitable[str | None]]
-#: Answers a question about a text: (question, text) -> answer.
+#: Answers a question about some text: (question, text) -> answer.
 AskModel = Callable[[str, str], Awaitable[str]]
 
 
 @dataclasses.dataclass(kw_only=True)
 class ToolContext:
-    """Shared by the calls of one agent; `cwd` is the only thing that tools change."""
+    """Shared by the calls of one agent; tools change nothing but `cwd`."""
 
-    #: Where the session started; commands go back to it when their directory is gone.
+    #: Where the session started; commands return to it when their directory is gone.
     root: str
     #: Where commands run; `cd` in a command moves it.
     cwd: str
@@ -37,7 +37,7 @@ class ToolContext:
 
     @property
     def search(self) -> Search:
-        """Runs Grep and Glob with this environment and watchdog."""
+        """The search program with this environment and watchdog."""
         return Search(self.env, self.shells.watchdog, self.search_limit)
 
     def move(self, directory: str) -> None:

@@ -15,8 +15,8 @@ from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
-    """Replace the text; a file that changed since the check is looked at anew."""
+async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+    """Replace the text; the file is read again, since it may have changed after the check."""
     try:
         return await asyncio.to_thread(_edit, arguments)
     except Refused as problem:
@@ -24,7 +24,7 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG0
 
 
 def objection(arguments: Input) -> str | None:
-    """Say why the edit cannot be made: no such file, no such text, or the text is there more than once."""
+    """Return why the edit is impossible: the file or text is missing, or the text appears more than once."""
     try:
         _edited(arguments)
     except Refused as problem:
@@ -57,7 +57,7 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
     file = read_text(path)
     if old == "":
         if file.text.strip():
-            raise Refused(f"{path} exists and is not empty; give the text to replace in old_string.")
+            raise Refused(f"{path} exists and is not empty; set old_string to the text to replace.")
         return file, msgspec.structs.replace(file, text=new)
     count = file.text.count(old)
     if count == 0 and file.crlf:
@@ -68,13 +68,13 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
     if count > 1 and not arguments.get("replace_all", False):
         raise Refused(
             f"Found {count} matches of the string to replace, but replace_all is false. To replace them all, set "
-            f"replace_all to true; to replace one, give more of the text around it.\nString: {old}"
+            f"replace_all to true; to replace one, include more of the text around it.\nString: {old}"
         )
     return file, msgspec.structs.replace(file, text=file.text.replace(old, new))
 
 
 def render(response: Json) -> str:
-    """Say what was replaced."""
+    """Return a line about what was replaced."""
     if response.get("replaceAll"):
         return f"The file {response['filePath']} has been updated. All occurrences were replaced."
     return f"The file {response['filePath']} has been updated successfully."
@@ -83,14 +83,14 @@ def render(response: Json) -> str:
 EDIT = Tool(
     name="Edit",
     description=(
-        "Replace a text in a file. old_string must stand in the file exactly once, unless replace_all is true; "
-        "an empty old_string makes a new file."
+        "Replace text in a file. old_string must appear in the file exactly once, unless replace_all is true; "
+        "an empty old_string creates a new file."
     ),
     parameters=parameters(
         {
             "file_path": {"type": "string", "description": "the file, absolute or relative to the working directory"},
             "old_string": {"type": "string", "description": "the text to replace"},
-            "new_string": {"type": "string", "description": "the text to put in its place"},
+            "new_string": {"type": "string", "description": "the replacement"},
         },
         {"replace_all": {"type": "boolean", "description": "replace every occurrence"}},
     ),

@@ -1,7 +1,7 @@
-"""Files in which hooks persist variables: read before each command, checked before they are read (D14).
+"""Files in which hooks persist variables: checked, then sourced before each command (D14).
 
-Law: a file that a shell cannot read to its end is reported once, with its hook and line, and left out of every
-command until it changes. A line that fails is reported, and the file counts.
+Law: a file a shell cannot read to its end is reported once, with its hook and line, and skipped in every command
+until it changes. A line that fails is reported, and the rest of the file is used.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotSt
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.storage import Stamp, stamp
 
-#: Seconds for reading one file; longer, and it would delay every command.
+#: Seconds for reading one file; a slower one would delay every command.
 CHECK_TIMEOUT = 5.0
 _DONE = "hookwright-env-file-done"
 _TRACED = re.compile(r"\++@(\d+)@", re.MULTILINE)
-#: bash says `file: line 3: …`, dash `file: 3: …`, both with the path in front.
+#: bash writes `file: line 3: …`, dash `file: 3: …`.
 _LINE = re.compile(r"(?:^|: )(?:line )?(\d+): (.*)")
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What one look at a file found."""
+    """The result of one check of a file."""
 
     stamp: Stamp
     usable: bool
 
 
 class EnvFiles:
-    """Knows which env files are fit to be read."""
+    """Decides which env files are usable."""
 
     def __init__(self, files: Callable[[], Sequence[tuple[str, str]]], report: Callable[[Diagnostic], None]) -> None:
         self._files = files
@@ -40,12 +40,12 @@ class EnvFiles:
         self._checked: dict[str, Checked] = {}
 
     async def prelude(self, shell: str, cwd: str, env: Mapping[str, str]) -> str:
-        """Write what reads every usable file, in hook order; it prints nothing and stays where it is."""
+        """Return shell code that sources every usable file, in hook order, prints nothing and keeps the directory."""
         lines = []
         for hook, path in self._files():
             if await self._usable(hook, path, Command(argv=(shell,), cwd=cwd, env=env)):
                 lines.append(f". {shlex.quote(path)} </dev/null >/dev/null 2>&1")
-        # Variables are wanted of the files, not shell options or another directory.
+        # The files set variables, not shell options or the directory.
         return "; ".join([*lines, "set +efuvx", f"cd {shlex.quote(cwd)}", ""]) if lines else ""
 
     async def _usable(self, hook: str, path: str, shell: Command) -> bool:
@@ -63,9 +63,9 @@ class EnvFiles:
         parsed = await _run(shell, argv, "-n", path)
         if not isinstance(parsed, Exit) or parsed.status != ExitCode(0):
             said = _stderr(parsed) or "it could not be checked"
-            self._tell(hook, path, said, "It is left out of every command until it is corrected.", Severity.ERROR)
+            self._tell(hook, path, said, "It is skipped in every command until it is corrected.", Severity.ERROR)
             return False
-        # PS4 marks the lines that run, so that the one that ended the shell can be named.
+        # PS4 marks the lines that run, so the one that ended the shell can be named.
         body = f"PS4='+@$LINENO@'; set -x; . {shlex.quote(path)} >/dev/null; {{ set +x; }} 2>/dev/null; echo {_DONE}"
         ran = await _run(shell, argv, "-c", body)
         trace = _stderr(ran)
@@ -74,10 +74,10 @@ class EnvFiles:
             traced = [int(match[1]) for match in _TRACED.finditer(trace)]
             why = f"it took over {CHECK_TIMEOUT:g} s" if isinstance(ran, Expired) else "it ends the shell"
             line = f"{traced[-1]}: {why}" if traced else why
-            self._tell(hook, path, line, "It is left out of every command until it is corrected.", Severity.ERROR)
+            self._tell(hook, path, line, "It is skipped in every command until it is corrected.", Severity.ERROR)
             return False
         if said:
-            self._tell(hook, path, said, "The rest of the file counts.", Severity.WARNING)
+            self._tell(hook, path, said, "The rest of the file is used.", Severity.WARNING)
         return True
 
     def _tell(self, hook: str, path: str, said: str, so: str, severity: Severity) -> None:

@@ -1,4 +1,4 @@
-"""Read and write whole text files: regular files only, never a wait, never half a file."""
+"""Read and write whole text files: regular files only, without waiting, never half a file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import msgspec
 from hookwright.projects.files import Refused, is_binary, open_regular, reason
 from hookwright.storage import replace_file
 
-#: No text that a model edits comes near.
+#: Far more than any text a model edits.
 MAX_BYTES = 32 * 1024 * 1024
 
 
 class TextFile(msgspec.Struct, frozen=True):
-    """A text with Unix line ends, and what it needs to be written as it was."""
+    """Text with Unix line ends, and how to write it back in its own form."""
 
     text: str
     crlf: bool = False
@@ -24,7 +24,7 @@ class TextFile(msgspec.Struct, frozen=True):
 
 
 def read_text(path: str) -> TextFile:
-    """Read a text file whole; raise Refused for what is none, or is too large to be edited."""
+    """Read a whole text file; raise Refused for one that is not text or is too large to edit."""
     with open(open_regular(path), "rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -36,13 +36,13 @@ def read_text(path: str) -> TextFile:
     except UnicodeDecodeError as error:
         raise Refused(f"{path} is not UTF-8 (byte {error.start}); change it with a command instead.") from None
     bom, text = text.startswith("\ufeff"), text.removeprefix("\ufeff")
-    # Mixed line ends are left alone: nobody could say which to restore.
+    # Mixed line ends are kept: there is no single form to restore.
     crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
     return TextFile(text.replace("\r\n", "\n") if crlf else text, crlf, bom)
 
 
 def write_text(path: str, content: TextFile) -> None:
-    """Write a file so that readers see the old text or the new one; links are followed, the mode is kept."""
+    """Replace a file so that readers see the old text or the new one; follow links and keep the mode."""
     text = content.text.replace("\n", "\r\n") if content.crlf else content.text
     data = (("\ufeff" if content.bom else "") + text).encode("utf-8", "replace")
     try:
@@ -55,7 +55,7 @@ def write_text(path: str, content: TextFile) -> None:
 
 
 def _replaceable(path: str) -> None:
-    """Raise OSError for what must not be renamed over: that would remove a device, and pass by a write protection."""
+    """Raise OSError for a file that must not be replaced: a device, or one that is write-protected."""
     try:
         facts = os.stat(path)
     except FileNotFoundError:

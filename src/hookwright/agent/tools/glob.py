@@ -12,12 +12,12 @@ from hookwright.protocol.jsontext import Json
 FILES = 100
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """List the files, latest change first."""
     started = time.perf_counter()
-    path = arguments.get("path", bench.cwd)
+    path = arguments.get("path", context.cwd)
     try:
-        found = await bench.search.ask("Glob", pattern=arguments["pattern"], path=path, most=FILES)
+        found = await context.search.ask("Glob", pattern=arguments["pattern"], path=path, most=FILES)
     except Refused as refusal:
         return failed(str(refusal))
     response = {
@@ -32,7 +32,7 @@ async def run(arguments: Input, bench: ToolContext) -> ToolResult:
 
 
 def render(response: Json) -> str:
-    """Show one path a line."""
+    """Return one path per line."""
     if not response["filenames"]:
         return "No files found"
     note = ["(Results are truncated. Use a more specific path or pattern.)"] if response.get("truncated") else []
@@ -41,15 +41,18 @@ def render(response: Json) -> str:
 
 GLOB = Tool(
     name="Glob",
-    description=f"List files whose path fits a pattern such as src/**/*.py, latest change first, at most {FILES}.",
+    description=(
+        f"List files whose path matches a pattern such as src/**/*.py, latest change first, at most {FILES}. "
+        "Folders such as .git and node_modules are skipped unless path or pattern names them."
+    ),
     parameters=parameters(
         {
             "pattern": {
                 "type": "string",
-                "description": "** stands for folders, * and ? stay in a name, {a,b} is either",
+                "description": "** matches any folders, * and ? match inside a name, {a,b} matches either",
             }
         },
-        {"path": {"type": "string", "description": "the folder to look in; the working directory if not given"}},
+        {"path": {"type": "string", "description": "the folder to search; the working directory by default"}},
     ),
     effect=Effect.READ,
     run=run,

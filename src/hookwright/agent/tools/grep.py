@@ -9,19 +9,19 @@ from hookwright.protocol.jsontext import Json
 from hookwright.text import cut_middle
 
 CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
-#: Lines or files that are shown if the call names no limit.
+#: Lines or files shown by default.
 HEAD = 250
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Search in a separate process, which is ended when it takes too long."""
     around = int(arguments.get("-C", 0))
     mode = arguments.get("output_mode", FILES)
     try:
-        found = await bench.search.ask(
+        found = await context.search.ask(
             "Grep",
             pattern=arguments["pattern"],
-            path=arguments.get("path", bench.cwd),
+            path=arguments.get("path", context.cwd),
             glob=arguments.get("glob"),
             mode=mode,
             ignore_case=arguments.get("-i", False),
@@ -52,7 +52,7 @@ def _response(answer: dict[str, Json], mode: str, limit: int) -> dict[str, Json]
 
 
 def render(response: Json) -> str:
-    """Show the lines, or the files, and whether there are more."""
+    """Return the lines or files, and how many more there are."""
     if response["mode"] == FILES:
         names = response["filenames"]
         more = response["numFiles"] - len(names)
@@ -75,20 +75,23 @@ def _flag(text: str) -> dict[str, Json]:
 
 GREP = Tool(
     name="Grep",
-    description="Search the text of files with a regular expression (Python's syntax).",
+    description=(
+        "Search the text of files with a regular expression (Python syntax). "
+        "Folders such as .git and node_modules are skipped unless path or glob names them."
+    ),
     parameters=parameters(
         {"pattern": {"type": "string", "description": "the regular expression"}},
         {
-            "path": {"type": "string", "description": "a file or folder; the working directory if not given"},
-            "glob": {"type": "string", "description": "only files that fit, such as *.py or src/**/*.{js,ts}"},
-            "output_mode": {"type": "string", "enum": [CONTENT, FILES, COUNT], "description": f"{FILES} if not given"},
+            "path": {"type": "string", "description": "a file or folder; the working directory by default"},
+            "glob": {"type": "string", "description": "only files that match, such as *.py or src/**/*.{js,ts}"},
+            "output_mode": {"type": "string", "enum": [CONTENT, FILES, COUNT], "description": f"{FILES} by default"},
             "-i": _flag("ignore case"),
-            "-n": _flag("number the lines of content; true if not given"),
-            "-A": _number("lines to show after each hit"),
-            "-B": _number("lines to show before each hit"),
-            "-C": _number("lines to show around each hit"),
+            "-n": _flag("number the lines of content; true by default"),
+            "-A": _number("lines to show after each match"),
+            "-B": _number("lines to show before each match"),
+            "-C": _number("lines to show around each match"),
             "multiline": _flag("the expression may span lines"),
-            "head_limit": _number(f"lines or files to show; {HEAD} if not given, 0 for all"),
+            "head_limit": _number(f"lines or files to show; {HEAD} by default, 0 for all"),
         },
     ),
     effect=Effect.READ,

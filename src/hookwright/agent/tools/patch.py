@@ -1,4 +1,4 @@
-"""The difference of two texts as hunks, in the form that `structuredPatch` has."""
+"""The difference of two texts as hunks, in the form of `structuredPatch`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Change = tuple[str, int, int, int, int]
 
 
 def hunks(old: str, new: str) -> list[dict[str, Json]]:
-    """List what changed, with three lines around each change; equal texts have no hunks."""
+    """Return the changes, with three lines around each; equal texts have no hunks."""
     before, after = _lines(old), _lines(new)
     return [_hunk(group, before, after) for group in _groups(_changes(before, after))]
 
 
 def _lines(text: str) -> list[str]:
-    """Split at newlines alone; a last line without one is another line than the same text with one."""
+    """Split at newlines only; a last line without one differs from the same line with one."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
@@ -44,7 +44,7 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[_Change]:
 
 
 def _groups(changes: Sequence[_Change]) -> list[list[_Change]]:
-    """Put changes together whose surroundings touch."""
+    """Group changes whose surrounding lines touch."""
     groups: list[list[_Change]] = []
     for change in changes:
         if groups and change[1] - groups[-1][-1][2] <= 2 * _CONTEXT:

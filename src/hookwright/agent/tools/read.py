@@ -13,7 +13,7 @@ from hookwright.protocol.jsontext import Json
 MAX_BYTES = 256 * 1024
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
     """Read the lines; a missing file, a directory and a binary file are failures."""
     try:
         return await asyncio.to_thread(_read, arguments)
@@ -60,7 +60,7 @@ def render(response: Json) -> str:
 READ = Tool(
     name="Read",
     description=(
-        f"Read a text file. Lines come with their numbers, at most {LINES} at once; give offset and limit to read on."
+        f"Read a text file. Lines are numbered, at most {LINES} at once; set offset and limit to read further."
     ),
     parameters=parameters(
         {"file_path": {"type": "string", "description": "the file, absolute or relative to the working directory"}},

@@ -1,4 +1,4 @@
-"""Check values against the small part of JSON Schema that tool inputs and outputs use.
+"""Check values against the part of JSON Schema used by tool inputs and outputs.
 
 Known: `type`, `enum`, `required`, `properties`, `additionalProperties: false`, `items`, `minimum`, `exclusiveMinimum`.
 """
@@ -23,7 +23,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def problems(schema: Schema, value: Json, name: str = "") -> Iterator[str]:
-    """Say everything that is wrong with a value; nothing when it fits."""
+    """Yield every problem of a value; nothing if it matches."""
     kinds = schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if wanted and not any(_is(kind, value) for kind in wanted):

@@ -20,15 +20,15 @@ from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotSt
 from hookwright.processes.watchdog import Watchdog
 from hookwright.storage import make_folder
 
-#: A background command that fills the disk is ended here.
+#: Bytes of output after which a background command is ended.
 OUTPUT_LIMIT = 1024 * 1024 * 1024
 _LOOK = 5.0
-#: Seconds between SIGTERM and SIGKILL for what commands left behind.
+#: Seconds between SIGTERM and SIGKILL for processes left by commands.
 _GRACE = 1.5
 
 
 class BackgroundShell(msgspec.Struct, frozen=True):
-    """A command that runs beside the conversation."""
+    """A command that runs in the background."""
 
     id: str
     command: str
@@ -38,17 +38,17 @@ class BackgroundShell(msgspec.Struct, frozen=True):
 
 
 class ShellEnded(msgspec.Struct, frozen=True):
-    """A background command that is over."""
+    """The end of a background command."""
 
     task: BackgroundShell
     #: Exit code, 128+n after signal n.
     status: int
-    #: We ended it: its session did, somebody asked for it, or it printed too much.
+    #: It was ended: by its session, on request, or because it printed too much.
     killed: bool
 
 
 def exit_code(status: Status) -> int:
-    """Give the number that a shell would show; 1 where nobody can tell."""
+    """Return the exit code a shell would show; 1 where it is unknown."""
     match status:
         case ExitCode(code=code):
             return code
@@ -59,12 +59,12 @@ def exit_code(status: Status) -> int:
 
 
 def find_shell(env: Mapping[str, str]) -> str:
-    """Find bash, or else the system's own shell."""
+    """Return the path of bash, or the system's own shell."""
     return shutil.which("bash", path=env.get("PATH", os.defpath)) or "/bin/sh"
 
 
 class Shells:
-    """Owns every process that Bash calls start, until `aclose`."""
+    """Owns every process started by Bash calls, until `aclose`."""
 
     def __init__(
         self, folder: str, on_end: Callable[[ShellEnded], None] | None = None, watchdog: Watchdog | None = None
@@ -82,7 +82,7 @@ class Shells:
         self._numbers = itertools.count(1)
 
     async def run(self, command: Command, timeout: float) -> Exit | Expired | NotStarted:
-        """Run a command to its end, or to its limit; a cancelled caller ends it with everything it started."""
+        """Run a command to its end or its time limit; cancelling ends it with everything it started."""
         process = self._begin(command, timeout)
         if isinstance(process, NotStarted):
             return process
@@ -105,7 +105,7 @@ class Shells:
         return process
 
     def start(self, command: Command, text: str, description: str) -> BackgroundShell | NotStarted:
-        """Start a command in the background, its output going to a file."""
+        """Start a command in the background; its output goes to a file."""
         name = f"b{secrets.token_hex(4)}"
         folder = os.path.join(self._folder, "tasks")
         make_folder(folder)
@@ -139,11 +139,11 @@ class Shells:
             self.on_end(ShellEnded(task, exit_code(ended.status), task.id in self._killed))
 
     def running(self) -> tuple[BackgroundShell, ...]:
-        """List the background commands that have not ended."""
+        """Return the background commands that have not ended."""
         return tuple(task for task, _ in self._running.values())
 
     async def kill(self, name: str) -> bool:
-        """End a background command; False when there is none of that name."""
+        """End a background command; return False when there is none of that name."""
         if name not in self._running:
             return False
         self._killed.add(name)
@@ -151,7 +151,7 @@ class Shells:
         return True
 
     async def aclose(self) -> None:
-        """End everything that commands of this session started and did not set apart."""
+        """End everything the commands of this session started, except what moved to its own session."""
         await asyncio.gather(*(self.kill(name) for name in list(self._running)))
         if self._watchers:
             await asyncio.wait(self._watchers)

@@ -1,6 +1,6 @@
-"""TaskCreate, TaskUpdate, TaskList: the session's list of things to do.
+"""TaskCreate, TaskUpdate, TaskList: the session's task list.
 
-The bench's gate hears of every task that is about to be created or completed; a text from it refuses the change.
+The context's gate decides on every task about to be created or completed; a string from it refuses the change.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ _PLAIN = {
 }
 
 
-async def create(arguments: Input, bench: ToolContext) -> ToolResult:
-    """Put a task on the list, unless somebody objects."""
+async def create(arguments: Input, context: ToolContext) -> ToolResult:
+    """Create a task, unless the gate refuses it."""
     task = Task(
-        id=bench.board.next_id(),
+        id=context.board.next_id(),
         subject=arguments["subject"],
         description=arguments["description"],
         active_form=arguments.get("activeForm"),
     )
-    refusal = await _refusal(bench, Created(task))
+    refusal = await _refusal(context, Created(task))
     if refusal is not None:
         return failed(refusal)
-    bench.board.put(task)
+    context.board.put(task)
     response = {"task": {"id": task.id, "subject": task.subject}}
     return ToolResult(response, render_created(response))
 
 
-async def update(arguments: Input, bench: ToolContext) -> ToolResult:
-    """Change a task; a completion that somebody objects to leaves its status as it was."""
+async def update(arguments: Input, context: ToolContext) -> ToolResult:
+    """Change a task; a refused completion leaves its status unchanged."""
     name = arguments["taskId"]
-    task = bench.board.get(name)
+    task = context.board.get(name)
     if task is None:
         response: dict[str, Json] = {"success": False, "taskId": name, "updatedFields": [], "error": "Task not found"}
         return ToolResult(response, render_updated(response))
     plain = {field: arguments[key] for key, field in _PLAIN.items() if key in arguments}
     changed = msgspec.structs.replace(task, **plain)
     completes = changed.status == COMPLETED and task.status != COMPLETED
-    refusal = await _refusal(bench, Completed(changed)) if completes else None
+    refusal = await _refusal(context, Completed(changed)) if completes else None
     if refusal is not None:
         response = {"success": False, "taskId": name, "updatedFields": [], "error": refusal}
         return ToolResult(response, render_updated(response))
-    bench.board.put(changed)
-    bench.board.block(name, arguments.get("addBlockedBy", ()))
+    context.board.put(changed)
+    context.board.block(name, arguments.get("addBlockedBy", ()))
     for other in arguments.get("addBlocks", ()):
-        bench.board.block(other, (name,))
+        context.board.block(other, (name,))
     fields = [key for key, field in _PLAIN.items() if getattr(changed, field) != getattr(task, field)]
     fields += [key for key in ("addBlocks", "addBlockedBy") if arguments.get(key)]
     response = {"success": True, "taskId": name, "updatedFields": fields}
@@ -64,36 +64,36 @@ async def update(arguments: Input, bench: ToolContext) -> ToolResult:
     return ToolResult(response, render_updated(response))
 
 
-async def list_tasks(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets its input
+async def list_tasks(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets its input
     """List all tasks."""
     rows = []
-    for task in bench.board.tasks():
+    for task in context.board.tasks():
         row: dict[str, Json] = {"id": task.id, "subject": task.subject, "status": task.status}
         if task.owner is not None:
             row["owner"] = task.owner
-        rows.append({**row, "blockedBy": list(bench.board.open_blockers(task))})
+        rows.append({**row, "blockedBy": list(context.board.open_blockers(task))})
     response = {"tasks": rows}
     return ToolResult(response, render_list(response))
 
 
-async def _refusal(bench: ToolContext, change: Change) -> str | None:
-    return None if bench.gate is None else await bench.gate(change)
+async def _refusal(context: ToolContext, change: Change) -> str | None:
+    return None if context.gate is None else await context.gate(change)
 
 
 def render_created(response: Json) -> str:
-    """Say which task was created."""
+    """Return a line about the created task."""
     return f"Task #{response['task']['id']} created successfully: {response['task']['subject']}"
 
 
 def render_updated(response: Json) -> str:
-    """Say what was changed, or why nothing was."""
+    """Return what was changed, or why nothing was."""
     if not response["success"]:
         return str(response.get("error", "Task not updated"))
     return f"Updated task #{response['taskId']} {', '.join(response['updatedFields'])}".rstrip()
 
 
 def render_list(response: Json) -> str:
-    """Show one task a line."""
+    """Return one task per line."""
     lines = []
     for task in response["tasks"]:
         owner = f" ({task['owner']})" if task.get("owner") else ""
@@ -113,10 +113,10 @@ def _ids(description: str) -> dict[str, Json]:
 
 TASK_CREATE = Tool(
     name="TaskCreate",
-    description="Put a task on the session's task list.",
+    description="Add a task to the session's task list.",
     parameters=parameters(
-        {"subject": _text("a short title"), "description": _text("what is to be done")},
-        {"activeForm": _text("the title as it reads while the task is being done")},
+        {"subject": _text("a short title"), "description": _text("what needs to be done")},
+        {"activeForm": _text("the title while the task is in progress")},
     ),
     effect=Effect.SESSION,
     run=create,
@@ -126,17 +126,17 @@ TASK_CREATE = Tool(
 
 TASK_UPDATE = Tool(
     name="TaskUpdate",
-    description="Change a task of the session's task list: its status, its words, its owner, or what it waits for.",
+    description="Change a task of the session's task list: its status, text, owner or dependencies.",
     parameters=parameters(
         {"taskId": _text("the number of the task")},
         {
             "status": {"type": "string", "enum": [PENDING, IN_PROGRESS, COMPLETED, DELETED]},
             "subject": _text("a new title"),
             "description": _text("a new description"),
-            "activeForm": _text("the title as it reads while the task is being done"),
+            "activeForm": _text("the title while the task is in progress"),
             "owner": _text("who does it"),
             "addBlocks": _ids("tasks that wait for this one"),
-            "addBlockedBy": _ids("tasks that this one waits for"),
+            "addBlockedBy": _ids("tasks this one waits for"),
         },
     ),
     effect=Effect.SESSION,

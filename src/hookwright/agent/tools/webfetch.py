@@ -1,4 +1,4 @@
-"""WebFetch: the text of a web page. Off unless it is asked for by name."""
+"""WebFetch: the text of a web page. Off unless enabled by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _READABLE = ("text/", "application/json", "application/xml", "application/xhtml+
 
 
 class Unfetched(Exception):
-    """A page that cannot be had, with the reason for the model."""
+    """A page that cannot be fetched; the message is for the model."""
 
 
 class _Page(msgspec.Struct, frozen=True):
@@ -38,13 +38,13 @@ class _Page(msgspec.Struct, frozen=True):
     charset: str
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:
-    """Get the page, turn it into text and, where a model is at hand, ask it the question."""
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
+    """Fetch the page, turn it into text and, if there is a model, ask it the question."""
     started = time.perf_counter()
     try:
-        page = await asyncio.to_thread(_fetch, arguments["url"], dict(bench.env))
+        page = await asyncio.to_thread(_fetch, arguments["url"], dict(context.env))
         text = cut_middle(await asyncio.to_thread(_text, page), MAX_TEXT)
-        result = text if bench.ask_model is None else await bench.ask_model(arguments["prompt"], text)
+        result = text if context.ask_model is None else await context.ask_model(arguments["prompt"], text)
     except (Unfetched, ModelError) as problem:
         return failed(str(problem))
     response = {
@@ -77,14 +77,14 @@ def _host(url: str) -> str:
     except ValueError as error:
         raise Unfetched(f"{url} is not an address: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise Unfetched(f"{url} is not a web address; it begins with http:// or https://.")
+        raise Unfetched(f"{url} is not a web address; use one that starts with http:// or https://.")
     return host
 
 
 def _get(url: str, env: Mapping[str, str]) -> tuple[_Page, str | None]:
-    from urllib import request  # here, because few sessions fetch anything and it takes milliseconds to import
+    from urllib import request  # imported here: it takes milliseconds, and few sessions fetch anything
 
-    # Only these handlers: no files, no ftp, and redirects and error statuses come back as they are.
+    # Only these handlers: no files, no ftp; redirects and error statuses are returned unchanged.
     opener = request.OpenerDirector()
     proxies = {name: env[key] for name in ("http", "https") for key in (f"{name}_proxy",) if key in env}
     for handler in (request.ProxyHandler(proxies), request.HTTPHandler(), request.HTTPSHandler()):
@@ -105,7 +105,7 @@ def _get(url: str, env: Mapping[str, str]) -> tuple[_Page, str | None]:
 
 def _text(page: _Page) -> str:
     if not page.kind.startswith(_READABLE):
-        raise Unfetched(f"{page.url} is {page.kind}, not a text")
+        raise Unfetched(f"{page.url} is {page.kind}, not text")
     try:
         text = page.data.decode(page.charset, "replace")
     except LookupError:
@@ -114,7 +114,7 @@ def _text(page: _Page) -> str:
 
 
 class _TextReader(HTMLParser):
-    """Collects what a reader of the page would see."""
+    """Collects the visible text of a page."""
 
     HIDDEN = frozenset({"script", "style", "noscript", "template", "svg", "iframe"})
     BREAKS = re.compile(
@@ -143,7 +143,7 @@ class _TextReader(HTMLParser):
 
 
 def text_of_html(html: str) -> str:
-    """Give the text of a page, a line for each block."""
+    """Return the text of a page, one line per block."""
     reader = _TextReader()
     reader.feed(html)
     reader.close()
@@ -152,7 +152,7 @@ def text_of_html(html: str) -> str:
 
 
 def render(response: Json) -> str:
-    """Show the text, or the error status above it."""
+    """Return the text, with an error status above it."""
     result = str(response["result"])
     code = response.get("code", 200)
     return result if code < 400 else f"HTTP {code} {response.get('codeText', '')}\n{result}"
@@ -160,7 +160,7 @@ def render(response: Json) -> str:
 
 WEB_FETCH = Tool(
     name="WebFetch",
-    description="Fetch a web page and answer a question about it, or give its text.",
+    description="Fetch a web page and answer a question about it, or return its text.",
     parameters=parameters(
         {
             "url": {"type": "string", "description": "an http or https address"},

@@ -1,4 +1,4 @@
-"""Write: put a text into a file, new or not."""
+"""Write: create or replace a text file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
-async def run(arguments: Input, bench: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the bench
-    """Write the file, with the folders above it where they are missing."""
+async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+    """Write the file, and create missing parent folders."""
     try:
         return await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])
     except Refused as problem:
@@ -26,7 +26,7 @@ def _write(path: str, content: str) -> ToolResult:
     if os.path.isfile(path):
         try:
             original = read_text(path).text
-        except Refused:  # what is no text is replaced as well; there is just nothing to compare with
+        except Refused:  # a file that is not text is also replaced, without a diff
             original = ""
     write_text(path, TextFile(content))
     response = {
@@ -41,7 +41,7 @@ def _write(path: str, content: str) -> ToolResult:
 
 
 def render(response: Json) -> str:
-    """Say what was written."""
+    """Return a line about what was written."""
     if response["type"] == "create":
         return f"File created successfully at: {response['filePath']}"
     return f"The file {response['filePath']} has been updated."
@@ -49,7 +49,7 @@ def render(response: Json) -> str:
 
 WRITE = Tool(
     name="Write",
-    description="Write a text file. A file of that name is replaced; missing folders are made.",
+    description="Write a text file. An existing file is replaced; missing folders are created.",
     parameters=parameters(
         {
             "file_path": {"type": "string", "description": "the file, absolute or relative to the working directory"},

@@ -1,13 +1,13 @@
-"""Hold an interpreter just before its script, and let a fork of it go on for every event.
+"""Hold an interpreter right before its script, and continue in a fork of it for every event.
 
 Python imports `sitecustomize` as the last step before it runs the script of its command line. Found through
-PYTHONPATH, this module stands in for it: it waits there, and whatever returns from it is a fork whose streams,
-environment and working directory are those of one event. From then on the interpreter itself does what it always
-does. So `__main__`, `sys.argv`, tracebacks, exit codes and the order of the end are not imitated: they are the real
-ones, of an interpreter that was started with exactly this command line.
+PYTHONPATH, this module takes its place: it waits there, and only a fork returns from it, with the streams,
+environment and working directory of one event. From then on the interpreter runs as usual. So `__main__`, `sys.argv`,
+tracebacks, exit codes and the order of finalisation are not imitated: they are those of an interpreter started with
+exactly this command line.
 
-It runs inside the hook's own interpreter: the standard library only, Python 3.10 and later, nothing imported that
-stays. If anything goes wrong the process exits; the script must never run without an event.
+It runs inside the hook's own interpreter: standard library only, Python 3.10 and later, no imports that remain. If
+anything goes wrong the process exits; the script must never run without an event.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _MESSAGE = 1 << 18
 
 
 class Unusable(Exception):
-    """Something about this interpreter is unusual; the hook is to be started the ordinary way."""
+    """This interpreter is unusual; the hook must be started the ordinary way."""
 
 
 class Guest:
-    """The side of the zygote that lives in the interpreter."""
+    """The interpreter's side of the zygote."""
 
     def __init__(self, allowed: Iterable[str], script: str) -> None:
         self._before = set(sys.modules) - {"sitecustomize"}
@@ -66,7 +66,7 @@ class Guest:
     # ── the zygote ──────────────────────────────────────────────────────────
 
     def _serve(self, facts: dict[str, Any]) -> None:
-        """Fork on request, tell how forks ended; return in a fork that got an event."""
+        """Fork on request and report how forks ended; return in a fork that got an event."""
         import _socket
         import select
 
@@ -135,10 +135,10 @@ class Guest:
         self._clean_up()
 
     def _show(self, name: bytes, value: bytes) -> None:
-        """Write a variable where the system shows the environment that we were started with, if it fits.
+        """Write a variable into the initial environment the system shows for this process, if it fits.
 
-        Whoever ends a hook finds what it left behind by such a variable. The block is only shown: what the process
-        uses was copied elsewhere when the variable was set.
+        Processes a hook left are found and ended by such a variable. The block is only for show: the process uses a
+        copy, made when the variable was set.
         """
         address, size = self._shown.get(name, (0, 0))
         if len(value) <= size:
@@ -160,14 +160,14 @@ class Guest:
             logging._startTime = time.time() if isinstance(logging._startTime, float) else time.time_ns()
         if self._customize is not None:
             sys.modules["sitecustomize"] = self._customize
-        # A module that the collector must leave alone would keep the script's objects from their finalisers.
+        # A module frozen out of the collector would keep the script's objects from being finalised.
         main = type(sys)("__main__")
         main.__dict__.update(sys.modules["__main__"].__dict__)
         sys.modules["__main__"] = main
 
 
 def _own_customisation() -> ModuleType | None:
-    """Run the `sitecustomize` that Python would have found without us."""
+    """Run the `sitecustomize` Python would have found otherwise."""
     sys.modules.pop("sitecustomize", None)
     try:
         __import__("sitecustomize")  # the other one: our folder is no longer on the path
@@ -179,7 +179,7 @@ def _own_customisation() -> ModuleType | None:
 
 
 def _shown_environment() -> dict[bytes, tuple[int, int]]:
-    """Find the address and the size of each value in the environment that the system shows for us."""
+    """Find the address and the size of each value in the environment the system shows for this process."""
     with open("/proc/self/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     address, places = int(fields[47]), {}  # env_start, the 50th field
@@ -206,7 +206,7 @@ def _stamp(path: str) -> tuple[str, int, int, int] | None:
 
 
 def _folders() -> tuple[list[str], list[str]]:
-    """List the folders of the path that go before the standard library, and those after it."""
+    """Return the folders of the path before the standard library, and those after it."""
     before: list[str] = []
     after: list[str] = []
     found = before
@@ -219,7 +219,7 @@ def _folders() -> tuple[list[str], list[str]]:
 
 
 def _stamps(script: str, folders: list[str]) -> list[tuple[str, int, int, int]]:
-    """Note the files and folders that this start depended on."""
+    """Return the stamps of the files and folders this start depended on."""
     paths = [os.path.abspath(script), os.path.realpath(sys.executable), os.path.join(sys.prefix, "pyvenv.cfg")]
     for folder in folders:
         paths.append(folder)
@@ -231,12 +231,12 @@ def _stamps(script: str, folders: list[str]) -> list[tuple[str, int, int, int]]:
 
 
 def _preload(script: str, folder: str, allowed: frozenset[str]) -> list[str]:
-    """Import what the script and the modules beside it name; tell the top-level names that came in."""
+    """Import what the script and the modules next to it import; return the new top-level names."""
     before = set(sys.modules)
     for name in sorted(_named(script, folder) & allowed):
         try:
             __import__(name)
-        except ImportError:  # not part of this installation; the script will find out for itself
+        except ImportError:  # not part of this installation; the script will raise it itself
             continue
     fresh = set(sys.modules) - before
     for name in fresh:
@@ -247,12 +247,12 @@ def _preload(script: str, folder: str, allowed: frozenset[str]) -> list[str]:
     tops = {name.partition(".")[0] for name in fresh} - {name.partition(".")[0] for name in before}
     shadowed = tops & {entry.partition(".")[0] for entry in os.listdir(folder)}
     if shadowed:
-        raise Unusable(f"{min(shadowed)} beside the script shadows the standard library")
+        raise Unusable(f"{min(shadowed)} next to the script shadows the standard library")
     return sorted(tops)
 
 
 def _named(script: str, folder: str) -> set[str]:
-    """List the modules that import statements name; a line too many only costs time, never meaning."""
+    """Return the modules named in import statements; a wrong match only costs time."""
     names: set[str] = set()
     todo, done = [script], 0
     while todo and done < 32:
@@ -284,8 +284,8 @@ def _imports(path: str) -> list[str]:
 def _make_ending_cheap() -> None:
     """Keep the standard library out of the collector and out of the clearing of modules at exit.
 
-    The script's own modules and everything it made are finalised as always. Taking the library apart as well would
-    only copy the memory that the fork shares with us: more than half of the time of a small hook.
+    The script's own modules and objects are finalised as usual. Finalising the library as well would only copy memory
+    the fork shares with its parent: more than half of the time of a small hook.
     """
     import atexit
     import gc
@@ -293,13 +293,13 @@ def _make_ending_cheap() -> None:
     library = sys.stdlib_module_names
     names = [name for name in sys.modules if name.partition(".")[0] in library and name not in _ESSENTIAL]
     cycle: list[object] = [sys.modules[name] for name in names]
-    cycle.append(cycle)  # nothing but the collector could free it, and the collector is told not to
+    cycle.append(cycle)  # only the collector could free it, and the collector skips it
 
     def forget(names: list[str] = names, modules: dict[str, ModuleType] = sys.modules) -> None:
         for name in names:
             modules.pop(name, None)
 
-    atexit.register(forget)  # first in, so last out: after everything that the script registers
+    atexit.register(forget)  # registered first, so called last: after everything the script registers
     gc.collect()
     gc.freeze()
 
@@ -316,7 +316,7 @@ def _find_madvise() -> Callable[[int, int], None] | None:
 
         address = _ctypes.dlsym(_ctypes.dlopen(None, 0), "madvise")  # type: ignore[arg-type]
         call = _ctypes.call_cdeclfunction
-    except (ImportError, AttributeError, OSError):  # slower without, nothing else
+    except (ImportError, AttributeError, OSError):  # only slower without it
         return None
 
     def madvise(start: int, size: int) -> None:
@@ -326,7 +326,7 @@ def _find_madvise() -> Callable[[int, int], None] | None:
 
 
 def _populate(madvise: Callable[[int, int], None]) -> None:
-    """Copy what the fork shares while it waits, so that nothing is copied while the hook runs."""
+    """Copy shared pages while the fork waits, so none are copied while the hook runs."""
     with open("/proc/self/maps", "rb") as file:
         lines = file.read().splitlines()
     for line in lines:
@@ -372,7 +372,7 @@ _found = None
 if _order is not None:
     try:
         _found = _run(_order)
-    except BaseException as _error:  # whatever it is: going on would run the script without an event
+    except BaseException as _error:  # continuing would run the script without an event
         _fail(_error)
 if _found is None:
     raise ImportError("there is no sitecustomize", name="sitecustomize")
