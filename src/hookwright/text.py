@@ -40,10 +40,15 @@ def _with_our_colours(line: str) -> str:
     return "".join(part if _OURS.fullmatch(part) else harmless(part) for part in _OURS.split(line))
 
 
+def flat(text: str) -> str:
+    """Put a text on one line, without control characters."""
+    return harmless(" ⏎ ".join(text.strip().splitlines()))
+
+
 def one_line(text: str, limit: int = 200) -> str:
-    """Return a text as one line of limited length, without control characters."""
-    flat = harmless(" ⏎ ".join(text.strip().splitlines()))
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+    """Put a text on one line of limited length, without control characters."""
+    line = flat(text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 #: A longer word is not a typing mistake, and comparing it would be slow.
@@ -75,11 +80,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f". Did you mean `{near}`?" if near is not None else ""
 
 
-def short_path(path: str, cwd: str, home: str) -> str:
-    """Return a path as its user would type it: relative to the current directory, or below `~`."""
+def short_path(path: str, cwd: str = "", home: str = "") -> str:
+    """Write a path as the user would type it.
+
+    Law: a path inside `cwd` is relative to it, one inside `home` begins with `~`, and any other is as it was; an empty
+    `cwd` or `home` and the root directory contain nothing.
+    """
+    cwd, home = cwd.rstrip("/"), home.rstrip("/")
     if cwd and path.startswith(cwd + "/"):
         return path[len(cwd) + 1 :]
-    if home and path.startswith(home + "/"):
+    if home and (path == home or path.startswith(home + "/")):
         return "~" + path[len(home) :]
     return path
 

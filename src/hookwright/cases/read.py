@@ -13,7 +13,7 @@ from typing import Any
 from hookwright.cases.case import DECISIONS, Absent, Case, Exactly, Expect, Expectation, Matching, Without
 from hookwright.cases.firing import make_event
 from hookwright.cases.inject import read_fault
-from hookwright.config.files import read_bytes, shown_path
+from hookwright.config.files import read_bytes
 from hookwright.config.frontmatter import InvalidYaml, parse_yaml
 from hookwright.config.jsonfile import Broken, Path, Tree, parse_json
 from hookwright.errors import HookwrightError, InvalidCase, InvalidEvent
@@ -21,7 +21,7 @@ from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample_fields
 from hookwright.protocol.wire import encode
-from hookwright.text import did_you_mean
+from hookwright.text import did_you_mean, short_path
 
 ENDINGS = (".yaml", ".yml", ".json")
 _CASE_KEYS = (
@@ -51,7 +51,7 @@ def find_files(places: Iterable[str]) -> list[str]:
 
 def read_cases(path: str, cwd: str = "") -> list[Case]:
     """Read one file; raise InvalidCase with file and line for the first mistake."""
-    shown = shown_path(path, cwd or os.getcwd())
+    shown = short_path(path, cwd or os.getcwd())
     tree = _tree(path, shown)
     reader = _CaseReader(shown, tree)
     return list(reader.cases())

@@ -12,7 +12,7 @@ from hookwright.cli.terminal import Style
 from hookwright.lint import RULES, Finding, Subject
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.jsontext import Json
-from hookwright.text import harmless
+from hookwright.text import harmless, short_path
 
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -20,16 +20,11 @@ _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def shown(path: str, cwd: str) -> str:
-    """Return a path as the user would type it."""
-    return os.path.relpath(path, cwd) if path.startswith(cwd.rstrip(os.sep) + os.sep) else path
-
-
 def text_lines(findings: Sequence[Finding], subject: Subject, cwd: str, style: Style) -> Iterator[str]:
     """Print each finding: place, rule, what happens, why it matters, how to fix it."""
     for found in findings:
         rule = RULES[found.rule]
-        place = f"{shown(found.at.path, cwd)}:{found.at.line}:{found.at.column}"
+        place = f"{short_path(found.at.path, cwd)}:{found.at.line}:{found.at.column}"
         yield f"{style.bold(harmless(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
         for label, words in (("", found.what), ("why", rule.why), ("fix", found.write)):
             yield from _paragraph(label, harmless(words), style)
@@ -69,7 +64,7 @@ def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
             "id": found.rule,
             "name": RULES[found.rule].name,
             "severity": found.severity.value,
-            "path": shown(found.at.path, cwd),
+            "path": short_path(found.at.path, cwd),
             "line": found.at.line,
             "column": found.at.column,
             "pointer": found.at.pointer,
@@ -114,7 +109,7 @@ def _sarif_rule(name: str) -> dict[str, Json]:
 
 def _sarif_result(found: Finding, index: int, cwd: str) -> dict[str, Json]:
     region = {"startLine": found.at.line, "startColumn": found.at.column}
-    place = {"artifactLocation": {"uri": shown(found.at.path, cwd).replace(os.sep, "/")}, "region": region}
+    place = {"artifactLocation": {"uri": short_path(found.at.path, cwd).replace(os.sep, "/")}, "region": region}
     return {
         "ruleId": found.rule,
         "ruleIndex": index,
@@ -128,7 +123,7 @@ def github_lines(findings: Sequence[Finding], cwd: str) -> Iterator[str]:
     """Return findings as workflow commands, which GitHub shows next to the lines."""
     for found in findings:
         title = _property(RULES[found.rule].title)
-        place = f"file={_property(shown(found.at.path, cwd))},line={found.at.line},col={found.at.column}"
+        place = f"file={_property(short_path(found.at.path, cwd))},line={found.at.line},col={found.at.column}"
         yield f"::{_GITHUB[found.severity]} {place},title={title}::{_data(f'{found.what} Fix: {found.write}')}"
 
 

@@ -42,13 +42,6 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def shown_path(path: str, cwd: str) -> str:
-    """Return a path as the user would type it: relative inside the current directory."""
-    if cwd and path.startswith(cwd.rstrip("/") + "/"):
-        return os.path.relpath(path, cwd)
-    return path
-
-
 def is_inside(path: str, directory: str) -> bool:
     """Return whether a path is the directory or inside it, with symbolic links resolved."""
     real, root = os.path.realpath(path), os.path.realpath(directory)

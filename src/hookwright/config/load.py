@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hookwright.config.files import shown_path
 from hookwright.config.frontmatter import ComponentFile, find_components
 from hookwright.config.jsonfile import Broken, Tree, fault_reports, parse_json, read_tree
 from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, locate
@@ -25,6 +24,7 @@ from hookwright.protocol.handlers import Handler
 from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
+from hookwright.text import short_path
 
 _PROJECT_SCOPES = (Scope.PROJECT, Scope.LOCAL)
 
@@ -161,7 +161,7 @@ def load_hooks(places: Places | str = ".") -> Loaded:
 def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:
     origin = Source(
         file.scope,
-        "--settings" if file.inline is not None else shown_path(file.path, cwd),
+        "--settings" if file.inline is not None else short_path(file.path, cwd),
         from_project=file.scope in _PROJECT_SCOPES,
         anchor=anchor(file, locations),
     )

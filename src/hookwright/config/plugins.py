@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hookwright.config.fields import kind_of, shown
-from hookwright.config.files import is_inside, shown_path
+from hookwright.config.files import is_inside
 from hookwright.config.jsonfile import Tree, read_tree
 from hookwright.config.locations import Locations
 from hookwright.config.parse import Found, at_place, parse_hooks
@@ -20,6 +20,7 @@ from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Plugin, Scope, Source
+from hookwright.text import short_path
 
 _MANIFEST = os.path.join(".claude-plugin", "plugin.json")
 _STANDARD_HOOKS = os.path.join("hooks", "hooks.json")
@@ -155,7 +156,7 @@ def plugin_hooks(enabled: Enabled, cwd: str) -> Found:
     def origin(path: str) -> Source:
         return Source(
             Scope.PLUGIN,
-            shown_path(path, cwd),
+            short_path(path, cwd),
             from_project=enabled.from_project,
             plugin=enabled.plugin,
         )

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from hookwright.config.files import shown_path
 from hookwright.config.frontmatter import component_groups
 from hookwright.config.load import Loaded
 from hookwright.config.trust import ABSENT, Changed, Item, State, Trusted
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.text import short_path
 
 
 class Reviewed(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def review(loaded: Loaded, cwd: str = "") -> Review:
     reports: list[Diagnostic] = []
     for file in loaded.components():
         if file.from_project:
-            found = component_groups(file, shown_path(file.path, cwd or os.getcwd()))
+            found = component_groups(file, short_path(file.path, cwd or os.getcwd()))
             loaded.gate.admit(found.groups)
             reports += found.diagnostics
     items = tuple(Reviewed(item, state) for item, state in loaded.gate.items())

@@ -29,6 +29,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
 from hookwright.storage import StrictStamp, strict_stamp
+from hookwright.text import short_path
 
 ABSENT, DIRECTORY = "absent", "directory"
 #: Larger files cannot be bound, so hooks that run them cannot be trusted.
@@ -151,7 +152,7 @@ def _digest(text: str, files: Sequence[FileCopy]) -> str:
 
 def _copy(path: str, project_dir: str) -> FileCopy:
     """Read one file as it is now; of a symbolic link, the path and content of its target."""
-    name, real = _relative(path, project_dir), _relative(os.path.realpath(path), project_dir)
+    name, real = short_path(path, project_dir), short_path(os.path.realpath(path), project_dir)
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return FileCopy(name, real, DIRECTORY)
@@ -166,10 +167,6 @@ def _copy(path: str, project_dir: str) -> FileCopy:
     except UnicodeDecodeError:
         text = None
     return FileCopy(name, real, digest, text)
-
-
-def _relative(path: str, project_dir: str) -> str:
-    return os.path.relpath(path, project_dir) if path.startswith(project_dir.rstrip("/") + "/") else path
 
 
 def assess(items: Sequence[Item], records: Sequence[Record]) -> list[State]:

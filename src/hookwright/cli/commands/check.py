@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hookwright.cli.findings import as_json, as_sarif, github_lines, shown, text_lines
+from hookwright.cli.findings import as_json, as_sarif, github_lines, text_lines
 from hookwright.cli.terminal import Style
 from hookwright.config.locations import Surroundings
 from hookwright.errors import ConfigError
@@ -18,7 +18,7 @@ from hookwright.lint.edits import Change, changes
 from hookwright.lint.model import RANK
 from hookwright.lint.trusted import changed_since, is_trusted
 from hookwright.protocol.diagnostics import Severity
-from hookwright.text import harmless, say
+from hookwright.text import harmless, say, short_path
 
 CLEAN, FOUND, USAGE = 0, 1, 2
 #: One fix may uncover another.
@@ -146,7 +146,10 @@ def _fix(
 
 def _show(made: Sequence[Change], cwd: str) -> None:
     # On stderr, so that stdout stays what --format promises.
-    say([harmless(line) for change in made for line in change.diff(shown(change.path, cwd)).splitlines()], sys.stderr)
+    say(
+        [harmless(line) for change in made for line in change.diff(short_path(change.path, cwd)).splitlines()],
+        sys.stderr,
+    )
 
 
 def _print(found: Sequence[Finding], subject: Subject, form: str) -> None:

@@ -11,8 +11,8 @@ from hookwright.agent.permissions.settings import rule_texts
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ask
+from hookwright.text import flat
 from hookwright.tui.feed.items import CallItem
-from hookwright.tui.feed.words import flat
 
 
 class Once(msgspec.Struct, frozen=True):

@@ -10,7 +10,8 @@ import msgspec
 
 from hookwright.mcp.values import ElicitationRequest
 from hookwright.protocol.jsontext import Json
-from hookwright.tui.feed.words import Line, flat
+from hookwright.text import flat
+from hookwright.tui.feed.words import Line
 
 
 class FieldKind(enum.Enum):

@@ -17,7 +17,7 @@ from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice
 from hookwright.protocol.jsontext import Json
-from hookwright.text import harmless, say
+from hookwright.text import flat, harmless, say
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.choices import asked_by_hook, offers, reply
 from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
@@ -40,7 +40,7 @@ from hookwright.tui.feed.items import (
     PromptItem,
     Remark,
 )
-from hookwright.tui.feed.words import Line, call_argument, flat, quiet_line, result_lines
+from hookwright.tui.feed.words import Line, call_argument, quiet_line, result_lines
 
 _REMARKS = {Level.INFO: "Note", Level.WARNING: "Warning", Level.ERROR: "Error"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookwright.agent.state.session import PermissionQuestion
-from hookwright.text import harmless
+from hookwright.text import flat, harmless
 from hookwright.tui.chat.choices import HOOK_ASKS, asked_by_hook
 from hookwright.tui.feed.diffs import change, input_diff
 from hookwright.tui.feed.items import CallItem
-from hookwright.tui.feed.words import Line, call_argument, flat
+from hookwright.tui.feed.words import Line, call_argument
 
 
 def question_lines(question: PermissionQuestion, call: CallItem | None, cwd: str) -> Iterator[Line]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 from hookwright.config import Changed, Review, Reviewed
 from hookwright.protocol.sources import place
+from hookwright.text import flat, short_path
 from hookwright.tui.feed.diffs import coloured
-from hookwright.tui.feed.words import Line, flat, home_relative, plural, script_of
+from hookwright.tui.feed.words import Line, plural, script_of
 
 
 def head_lines(found: Review) -> Iterator[Line]:
-    """Say what this is about."""
+    """Introduce the review: the project, the risk, and what is gone."""
     yield (("warn", "▲ "), ("bold", "This project brings hooks or settings that you have not trusted as they are now."))
+    where = flat(short_path(found.project, home=os.path.expanduser("~")))
     yield (
-        ("dim", f"  {flat(home_relative(found.project))}: {plural(len(found.pending), 'item')}. Hooks run with "),
-        ("dim", "your rights. What you do not trust stays off, and you are asked again."),
+        ("dim", f"  {where}: {plural(len(found.pending), 'item')}. Hooks run with your rights. "),
+        ("dim", "What you do not trust stays off, and you are asked again."),
     )
     for record in found.removed:
         yield (("dim", f"  gone: {flat(record.place)} was trusted and is no longer configured"),)

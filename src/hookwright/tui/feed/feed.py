@@ -21,6 +21,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.replies import Exited, Failed, TimedOut
+from hookwright.text import flat
 from hookwright.tui.feed.flow import Firings
 from hookwright.tui.feed.items import (
     AddedText,
@@ -36,7 +37,7 @@ from hookwright.tui.feed.items import (
     PromptItem,
     Remark,
 )
-from hookwright.tui.feed.words import flat, short_label
+from hookwright.tui.feed.words import short_label
 
 #: What a hook wants to ask stands in the dialog, not in the conversation.
 _NOT_SHOWN = frozenset({"question"})

@@ -14,7 +14,7 @@ from hookwright.protocol.handlers import CommandHandler, Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
 from hookwright.protocol.sources import Source, place
-from hookwright.text import harmless
+from hookwright.text import flat, harmless, one_line, short_path
 from hookwright.tui.feed.items import Banner, CallItem, CallState, Firing, PromptItem
 
 #: (style, text). Styles: "" plain, dim, bold, good, bad, warn, accent, tool, add, remove.
@@ -41,12 +41,8 @@ def call_argument(name: str, arguments: Mapping[str, Json], cwd: str = "") -> st
     for key in ("description", "prompt") if name == "Agent" else _MAIN:
         value = arguments.get(key)
         if isinstance(value, str) and value:
-            return _relative(value, cwd) if key.endswith("path") else value
+            return short_path(value, cwd) if key.endswith("path") else value
     return json.dumps(dict(arguments), ensure_ascii=False) if arguments else ""
-
-
-def _relative(path: str, cwd: str) -> str:
-    return os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
 
 
 _CALL_STYLE = {
@@ -92,17 +88,12 @@ def _beginning(text: str, limit: int) -> tuple[list[str], str]:
 
 def short_label(handler: Handler) -> str:
     """Name a handler in a word or two: the script that it runs, the host that it asks, the start of its prompt."""
-    return script_of(handler.label) if isinstance(handler, CommandHandler) else _cut(handler.label)
+    return script_of(handler.label) if isinstance(handler, CommandHandler) else one_line(handler.label, _LABEL)
 
 
 def script_of(command: str) -> str:
     """Name a command by the script that it runs."""
-    return _cut(_script(command))
-
-
-def _cut(text: str) -> str:
-    label = flat(text)
-    return label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+    return one_line(_script(command), _LABEL)
 
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "python", "python3", "node", "uv", "npx", "env", "exec")
@@ -220,11 +211,6 @@ def spot(source: Source) -> str:
     return place(msgspec.structs.replace(source, pointer=""))
 
 
-def flat(text: str) -> str:
-    """Put a text on one line, without control characters."""
-    return harmless(" ⏎ ".join(text.strip().splitlines()))
-
-
 def plural(count: int, word: str) -> str:
     """Write a number of things."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
@@ -237,15 +223,9 @@ def banner_lines(banner: Banner, version: str) -> Iterator[Line]:
         ("bold", f"Hookwright {version}"),
         ("dim", f"  {flat(banner.model)}" if banner.model else ""),
     )
-    yield (("dim", f"  {flat(home_relative(banner.cwd))}"),)
+    yield (("dim", f"  {flat(short_path(banner.cwd, home=os.path.expanduser('~')))}"),)
     if banner.hooks:
         yield (("dim", f"  {banner.hooks}"),)
-
-
-def home_relative(path: str) -> str:
-    """Write a path as its owner would type it."""
-    home = os.path.expanduser("~")
-    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
 
 
 def prompt_lines(prompt: PromptItem, limit: int = PROMPT_LINES) -> Iterator[Line]:

@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 from hookwright.agent.state.options import ResumeSession, Start
 from hookwright.agent.transcript import Saved, list_sessions, project_folders
 from hookwright.config.locations import Surroundings, locate
+from hookwright.text import flat
 from hookwright.tui.feed.items import Level
-from hookwright.tui.feed.words import flat
 from hookwright.tui.widgets.status import FootLine
 
 if TYPE_CHECKING:

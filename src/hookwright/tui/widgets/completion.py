@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from hookwright.text import flat
 from hookwright.tui.chat.complete import Suggestion, project_files, suggestions
-from hookwright.tui.feed.words import flat
 from hookwright.tui.widgets.palette import styles_of
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.text import flat
 from hookwright.tui.chat.choices import STOP, ByRule, Offer, RefuseChoice, RefuseWithWords, asked_by_hook, offers, reply
 from hookwright.tui.chat.questions import question_lines
 from hookwright.tui.feed.items import CallItem
-from hookwright.tui.feed.words import flat
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
 

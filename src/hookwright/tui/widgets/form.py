@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.protocol.jsontext import Json
+from hookwright.text import flat
 from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
-from hookwright.tui.feed.words import flat
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
 

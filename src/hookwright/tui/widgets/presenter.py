@@ -15,6 +15,7 @@ from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice, RunEnded
+from hookwright.text import flat, short_path
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.history import History
 from hookwright.tui.chat.plan import ChatPlan, read_plan
@@ -22,7 +23,7 @@ from hookwright.tui.chat.sequence import allowed
 from hookwright.tui.chat.slash_commands import run_command
 from hookwright.tui.feed.feed import Feed
 from hookwright.tui.feed.items import CallItem, CallState
-from hookwright.tui.feed.words import Line, flat, home_relative, plural
+from hookwright.tui.feed.words import Line, plural
 from hookwright.tui.widgets.app import KEYS
 from hookwright.tui.widgets.completion import Completion
 from hookwright.tui.widgets.logview import LogView
@@ -144,7 +145,7 @@ class Presenter:
     def _facts(self) -> str:
         feed, agent = self.feed, self.chat.agent
         mode = {"default": "asks before acting", "acceptEdits": "accepts edits", "plan": "plans only"}
-        facts = [mode.get(feed.mode, feed.mode), feed.model, home_relative(feed.banner.cwd)]
+        facts = [mode.get(feed.mode, feed.mode), feed.model, short_path(feed.banner.cwd, home=os.path.expanduser("~"))]
         late = len(agent.session.hooks.background.running) if agent is not None else 0
         if late:
             facts.insert(0, f"{plural(late, 'hook')} in the background")
