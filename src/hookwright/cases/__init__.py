@@ -1,1 +1,1 @@
-"""Declarative cases for hooks: what is fired, what must come of it, and how a run is told."""
+"""Declarative cases for hooks: the event, the expected result, and the report."""

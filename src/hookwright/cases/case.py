@@ -38,7 +38,7 @@ class Without(msgspec.Struct, frozen=True):
     pattern: re.Pattern[str]
 
 
-#: What is expected of a text; UNSET expects nothing.
+#: The expectation for a text; UNSET expects nothing.
 Expectation = Absent | Exactly | Matching | Without | UnsetType
 
 

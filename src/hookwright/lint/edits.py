@@ -1,4 +1,4 @@
-"""Edits of JSON texts that leave the rest of the file as it is, and their application to files."""
+"""Edits of JSON text that leave the rest of the file unchanged, and their application to files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOM = "\ufeff"
 
 
 def replace_value(document: Document, path: Path, value: object) -> Fix:
-    """Put another value in the place of one."""
+    """Replace a value."""
     spots = document.offsets(path)
     if spots is None:
         return ()
@@ -28,7 +28,7 @@ def replace_value(document: Document, path: Path, value: object) -> Fix:
 
 
 def rename_key(document: Document, path: Path, name: str) -> Fix:
-    """Give a key another name."""
+    """Rename a key."""
     spots = document.offsets(path)
     if spots is None or spots[0] == spots[1]:
         return ()
@@ -37,7 +37,7 @@ def rename_key(document: Document, path: Path, name: str) -> Fix:
 
 
 def nest_handler(document: Document, path: Path, entry: Mapping[str, Json]) -> Fix:
-    """Wrap a handler that stands where a group belongs; its own text stays as it is unless it has a matcher."""
+    """Wrap a handler that appears where a group belongs; its own text is kept unless it has a matcher."""
     spots = document.offsets(path)
     end = _end(document.text, spots[1]) if spots is not None else 0
     if spots is None or not end:
@@ -51,7 +51,7 @@ def nest_handler(document: Document, path: Path, entry: Mapping[str, Json]) -> F
 
 
 def remove_member(document: Document, path: Path) -> Fix:
-    """Take a key with its value out of an object, and one comma with it."""
+    """Remove a key and its value from an object, and one comma."""
     spots = document.offsets(path)
     if spots is None:
         return ()
@@ -75,7 +75,7 @@ def _end(text: str, start: int) -> int:
 
 
 class Change:
-    """What fixes make of one file."""
+    """The changes of one file."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class Change:
         self.executable = False
 
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Apply edits from the last to the first; of two that overlap the later one waits for another pass."""
+        """Apply edits from last to first; of two that overlap, the first one waits for another pass."""
         bom = _BOM if self.before.startswith(_BOM) else ""
         text = self.before.removeprefix(_BOM)
         limit = len(text) + 1
@@ -96,7 +96,7 @@ class Change:
         self.after = bom + text
 
     def diff(self, shown: str) -> str:
-        """Show the change as a unified diff; a new right to be run is one line."""
+        """Return the change as a unified diff; new execute permission is one line."""
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True), self.after.splitlines(keepends=True), f"a/{shown}", f"b/{shown}"
         )
@@ -104,7 +104,7 @@ class Change:
         return mode + "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
     def write(self) -> None:
-        """Write the file at once or not at all, with the rights that it had."""
+        """Write the file in one step, with its present permissions."""
         mode = stat.S_IMODE(os.stat(self.path).st_mode)
         if self.after != self.before:
             target = os.path.realpath(self.path)
@@ -114,7 +114,7 @@ class Change:
 
 
 def changes(findings: Iterable[Finding]) -> list[Change]:
-    """Collect the fixes of findings, file by file."""
+    """Collect the fixes of all findings, file by file."""
     parts = [part for finding in findings for part in finding.fix]
     found: dict[str, Change] = {}
     for path in dict.fromkeys(part.path for part in parts):

@@ -10,5 +10,5 @@ from hookwright.protocol.diagnostics import Severity
 def finding(
     rule: str, at: Position, what: str, write: str, *, severity: Severity | None = None, fix: Fix = ()
 ) -> Finding:
-    """Make a finding of a rule, as serious as the rule unless it is said otherwise."""
+    """Make a finding of a rule, with the rule's severity by default."""
     return Finding(rule, at, what, write, severity if severity is not None else RULES[rule].severity, fix)

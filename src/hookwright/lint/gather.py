@@ -1,4 +1,4 @@
-"""From paths on the command line to everything that rules look at."""
+"""From paths on the command line to everything the rules check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OWN = ("project", "local")
 
 
 class CheckScope(msgspec.Struct, frozen=True, kw_only=True):
-    """What to look at: paths, and how far beyond the project."""
+    """What to check: paths, and how far beyond the project."""
 
     paths: tuple[str, ...] = ()
     user: bool = False
@@ -36,7 +36,7 @@ class CheckScope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gather(wanted: CheckScope, options: CheckOptions, around: Surroundings) -> Subject:
-    """Read every document that was asked for; raise ConfigError for a path that is none."""
+    """Read every requested document; raise ConfigError for a path that is not one."""
     found: dict[str, Document] = {}
     projects: list[str] = []
     plugins: list[Plugin] = []
@@ -148,7 +148,7 @@ def _file(path: str, around: Surroundings) -> Iterator[Document]:
             yield document
         return
     if not name.endswith(".json"):
-        raise ConfigError(f"{path}: neither a settings file (.json), a skill or agent (.md) nor a directory.")
+        raise ConfigError(f"{path}: not a settings file (.json), a skill or agent (.md), or a directory.")
     plugin_root = os.path.dirname(folder)
     if (name == "hooks.json" and os.path.basename(folder) == "hooks") or os.path.basename(folder) == ".claude-plugin":
         yield from (item for item in _plugin(plugin_root, around) if item.path == path)
@@ -202,7 +202,7 @@ def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
 
 
 def _hooks_at(value: Json, role: Role) -> Path | None:
-    """Tell where the hooks object stands; None when the file only names other files."""
+    """Return the path of the hooks object; None when the file only names other files."""
     if not isinstance(value, dict):
         return None
     if role is Role.MANIFEST:
@@ -240,7 +240,7 @@ def _component(file: ComponentFile, reach: Reach) -> Document | None:
 
 
 def _hooks(document: Document, options: CheckOptions) -> Iterator[CheckedHook]:
-    """Join each parsed handler with the place where it was written."""
+    """Join each parsed handler with its place in the document."""
     parsed = {handler.source.pointer: (group, handler) for group in document.found.groups for handler in group.handlers}
     for group_at, at, entry in raw_handlers(document):
         known = parsed.get(shown_pointer(at))
@@ -249,7 +249,7 @@ def _hooks(document: Document, options: CheckOptions) -> Iterator[CheckedHook]:
 
 
 def raw_handlers(document: Document) -> Iterable[tuple[Path, Path, dict[str, Json]]]:
-    """List the handlers as they are written: (path of the group, path of the handler, entry)."""
+    """Yield the handlers as written: (path of the group, path of the handler, entry)."""
     for event, groups in document.events.items():
         for index, group in enumerate(groups if isinstance(groups, list) else []):
             if isinstance(group, dict):

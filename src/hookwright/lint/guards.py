@@ -1,4 +1,4 @@
-"""What a hook decides: the answers that it prints, and the places where it refuses or approves."""
+"""What a hook decides: the answers it prints, and the places where it refuses or approves."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ _SEARCHES = frozenset({Asks.CONTAINS, Asks.REGEX, Asks.GLOB, Asks.PREFIX, Asks.E
 
 
 class PrintedAnswer(msgspec.Struct, frozen=True, eq=False):
-    """A JSON object, or what is meant to be one, on stdout."""
+    """A JSON object on stdout, or an attempt at one."""
 
     point: Point
     value: Value | NotJson | Several
 
     @property
     def object(self) -> Object | None:
-        """Give the object when it could be read."""
+        """The object, if it could be read."""
         return self.value if isinstance(self.value, Object) else None
 
     @property
     def specific(self) -> Object | None:
-        """Give `hookSpecificOutput` when it could be read."""
+        """`hookSpecificOutput`, if it could be read."""
         found = self.object.items.get("hookSpecificOutput") if self.object is not None else None
         return found if isinstance(found, Object) else None
 
@@ -82,7 +82,7 @@ def all_points(program: Program) -> tuple[Point, ...]:
 
 @lru_cache(maxsize=1024)
 def answers(program: Program) -> tuple[PrintedAnswer, ...]:
-    """List the JSON objects that a program prints."""
+    """List the JSON objects a program prints."""
     found = []
     for point in all_points(program):
         stmt = point.stmt
@@ -92,12 +92,12 @@ def answers(program: Program) -> tuple[PrintedAnswer, ...]:
 
 
 def constant(value: Value) -> str | None:
-    """Give a text of a template when all of it is known."""
+    """Return the text of a template value, if all of it is known."""
     return value.constant if isinstance(value, Text) else None
 
 
 def decision(answer: PrintedAnswer) -> str:
-    """Name what an answer decides: deny, allow, ask, defer, block, approve, stop, or nothing."""
+    """Return what an answer decides: deny, allow, ask, defer, block, approve, stop, or an empty string."""
     if answer.object is None:
         return ""
     specific = answer.specific.items if answer.specific is not None else {}
@@ -110,7 +110,7 @@ def decision(answer: PrintedAnswer) -> str:
 
 
 def propagates(program: Program, point: Point) -> bool:
-    """Tell whether leaving at a point ends the hook with that status, not only an inner shell or child."""
+    """Return whether an exit at a point ends the hook with that status, not only an inner shell or child."""
     return all(_reaches(program, outer) for outer in point.within)
 
 
@@ -122,12 +122,12 @@ def _reaches(program: Program, outer: Point) -> bool:
 
 
 def decides_status(stmt: Stmt) -> bool:
-    """Tell whether a statement that follows gives the program another status."""
+    """Return whether a later statement changes the program's status."""
     return not (isinstance(stmt, Leave) and (stmt.code is None or stmt.how is How.RETURN))
 
 
 def exits(program: Program) -> Iterator[tuple[Point, Leave]]:
-    """List the places where a program ends by a known or unknown status, and the hook with it."""
+    """List the places where a program exits, and the hook with it."""
     for point in all_points(program):
         if isinstance(point.stmt, Leave) and point.stmt.how is not How.RETURN and propagates(program, point):
             yield point, point.stmt
@@ -147,7 +147,7 @@ def refusals(hook: CheckedHook) -> list[tuple[Program, GuardRefusal]]:
 
 
 def is_guard(hook: CheckedHook) -> bool:
-    """Tell whether a hook can refuse something on its event."""
+    """Return whether a hook can refuse something on its event."""
     if hook.rules.exit_2 not in REFUSING:
         return False
     return any(_counts(hook, refusal) for _, refusal in refusals(hook))
@@ -169,7 +169,7 @@ def tool_guards(subject: Subject) -> list[CheckedHook]:
 
 
 def waits(hook: CheckedHook) -> bool:
-    """Tell whether the event waits for the hook's answer."""
+    """Return whether the event waits for the hook's answer."""
     return not (isinstance(hook.handler, CommandHandler) and hook.handler.background)
 
 
@@ -177,7 +177,7 @@ def waits(hook: CheckedHook) -> bool:
 
 
 def means_no(point: Point) -> str | None:
-    """Give the words of refusal that are printed right before a point, or None."""
+    """Return the refusal message printed right before a point, or None."""
     for stmt in point.near:
         spoken = isinstance(stmt, Say) and stmt.stream is not Stream.AWAY and not looks_like_object(stmt.text)
         if spoken and isinstance(stmt, Say) and _REFUSAL.search(stmt.text.known):
@@ -186,12 +186,12 @@ def means_no(point: Point) -> str | None:
 
 
 def refuses(words: str) -> bool:
-    """Tell whether a text is one of refusal."""
+    """Return whether a message is a refusal."""
     return bool(_REFUSAL.search(words))
 
 
 def dangerous_test(point: Point) -> Test | None:
-    """Give the test for something dangerous in the event that leads to a point, or None."""
+    """Return the test for something dangerous that leads to a point, or None."""
     for condition in point.under:
         if condition.arm is None:
             continue
@@ -203,12 +203,12 @@ def dangerous_test(point: Point) -> Test | None:
 
 
 def about_content(test: Test) -> bool:
-    """Tell whether a test looks at what the event is about: the tool's input or the prompt."""
+    """Return whether a test is about the event's content: the tool's input or the prompt."""
     return any(origin.startswith(("event.tool_input", "event.prompt")) or origin == "event" for origin in test.origins)
 
 
 def answered(point: Point) -> bool:
-    """Tell whether a decision was printed before; JSON counts at every status."""
+    """Return whether a decision was printed earlier; JSON is read at every status."""
     return any(looks_like_object(said.text) for said in point.said if said.stream is Stream.OUT)
 
 
@@ -231,7 +231,7 @@ def lets_through(block: Block) -> bool:
 
 
 def calls_of(program: Program) -> Iterator[tuple[Point, Call]]:
-    """List what a program starts."""
+    """List the calls of a program."""
     for point in all_points(program):
         if isinstance(point.stmt, Call):
             yield point, point.stmt

@@ -1,4 +1,4 @@
-"""What a command handler starts: the scripts that it names, with the interpreter, and the programs that can be read."""
+"""What a command handler starts: its scripts, with their interpreters, and the programs that can be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hookwright.lint.programs.shell.children import language_of
 from hookwright.lint.programs.shell.reader import read_shell
 from hookwright.protocol.handlers import CommandHandler, Handler
 
-#: A longer script is not read; nobody writes such a hook by hand.
+#: A longer script is not read; it was not written by hand.
 _MAX_READ = 256 * 1024
 
 _INTERPRETERS = re.compile(
@@ -56,12 +56,12 @@ _BY_ENDING = {
 
 
 class HookScript(msgspec.Struct, frozen=True, eq=False):
-    """A file that a command runs."""
+    """A file run by a command."""
 
     path: str
     #: The word as it is known after variables, relative or absolute.
     word: str
-    #: Empty when the file is run by itself.
+    #: Empty when the file is started directly.
     interpreter: str
     exists: bool
     call: Call
@@ -171,7 +171,7 @@ def _script(point: Point, interpreter: str, word: str, path: str, tested: bool) 
 
 
 def _decides(point: Point) -> bool:
-    """Tell whether a call's status is the program's: nobody looks at it and nothing comes after it."""
+    """Return whether a call's status is the program's: it is not checked, and nothing follows it."""
     call = point.stmt
     assert isinstance(call, Call)
     return not call.checked and not point.within and not any(map(_matters, point.after))
@@ -182,7 +182,7 @@ def _matters(stmt: Stmt) -> bool:
 
 
 def script_word(call: Call) -> tuple[str, str] | None:
-    """Find the script that a call runs: (interpreter or empty, path as written); None when it runs none."""
+    """Return the script of a call as (interpreter or empty, path as written); None when there is none."""
     if call.shell or not call.program:
         return None
     words = list(call.words)
@@ -207,7 +207,7 @@ def script_word(call: Call) -> tuple[str, str] | None:
 
 
 def _operand(words: Sequence[Text]) -> str | None:
-    """Find the first word that is no option; None when code is given in place of a file."""
+    """Return the first word that is not an option; None when code is given instead of a file."""
     rest = list(words)
     while rest:
         known = rest.pop(0).constant
@@ -250,7 +250,7 @@ def _language(interpreter: str, shebang: str | None, path: str) -> Language | No
 
 
 def read_file(path: str, language: Language) -> Program | None:
-    """Read a script; None when it is unreadable, too long or not text."""
+    """Read a script; None when it is unreadable, too long or binary."""
     try:
         facts = os.stat(path)
         data = read_bytes(path, _MAX_READ)
@@ -277,5 +277,5 @@ def _read(path: str, language: Language, data: bytes, stamp: int) -> Program | N
 
 
 def is_shell(interpreter: str) -> bool:
-    """Tell whether an interpreter is a shell."""
+    """Return whether an interpreter is a shell."""
     return bool(_SHELLS.fullmatch(interpreter))

@@ -15,17 +15,17 @@ RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A place in a file; lines and columns count from 1."""
+    """A place in a file; lines and columns start at 1."""
 
     path: str
     line: int = 1
     column: int = 1
-    #: The way to a value in a JSON or YAML file; empty in scripts.
+    #: The path of a value in a JSON or YAML file; empty in scripts.
     pointer: str = ""
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """Replace a part of a file's text, given in characters."""
+    """Replace part of a file's text, in characters."""
 
     path: str
     start: int
@@ -34,7 +34,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Executable(msgspec.Struct, frozen=True):
-    """Give a file the right to be run."""
+    """Make a file executable."""
 
     path: str
 
@@ -43,7 +43,7 @@ Fix = tuple[Edit | Executable, ...]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One rule at one place: what happens, and what to write."""
+    """One rule at one place: what happens, and how to fix it."""
 
     rule: str
     at: Position
@@ -54,28 +54,28 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """A small project; `at` is a text whose first line in any of its files is where a bad one is caught."""
+    """A small project; the finding of a bad one is on the first line that contains `at`."""
 
     files: Mapping[str, str]
     at: str = ""
-    #: Files that may not be executed although they begin with `#!`.
+    #: Files without execute permission although they begin with `#!`.
     plain: tuple[str, ...] = ()
     #: `--target` for this sample.
     target: str = ""
-    #: The path that is checked, below the sample's root.
+    #: The path to check, below the sample's root.
     path: str = "."
-    #: Hooks are run, not only looked at.
+    #: Whether its hooks are run.
     trust: bool = False
-    #: Said in place of the settings file, where that is an ordinary one and the script is what counts.
+    #: Shown instead of an ordinary settings file, where only the script matters.
     event: str = ""
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """Give the files that a reader must see."""
+        """The files to show a reader."""
         return {name: text for name, text in self.files.items() if not (self.event and name.endswith("settings.json"))}
 
     def marked(self, mark: str) -> Iterator[tuple[str, list[str]]]:
-        """Give each shown file as lines, the one that is caught with a mark behind it."""
+        """Yield each shown file as lines, with a mark after the line of the finding."""
         open_ = bool(self.at)
         for name, text in self.shown.items():
             lines = text.rstrip("\n").split("\n")
@@ -86,7 +86,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class LintRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that `check` knows."""
+    """One rule of `check`."""
 
     id: str
     name: str
@@ -96,12 +96,12 @@ class LintRule(msgspec.Struct, frozen=True, kw_only=True):
     fix: str
     bad: Sample
     good: Sample
-    #: Found by firing samples at the hook, with `--run`.
+    #: Found by running the hook, with `--run`.
     runs: bool = False
-    #: Found only with `--target`.
+    #: Only found with `--target`.
     needs_target: bool = False
 
     @property
     def title(self) -> str:
-        """Show id and name together."""
+        """Id and name."""
         return f"{self.id} {self.name}"

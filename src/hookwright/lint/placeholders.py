@@ -1,4 +1,4 @@
-"""Placeholders in the words of a shell command: which are split at spaces, which are never filled in."""
+"""Placeholders in a shell command: which are split at spaces, which are never replaced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Misquoted(msgspec.Struct, frozen=True):
 
 
 def misquoted(command: str) -> Misquoted:
-    """Find placeholders outside of quotes, and paths to run inside of single quotes."""
+    """Find placeholders outside quotes, and paths of programs inside single quotes."""
     root = parse_shell(command)
     unquoted = [text for text, _, _ in _bare(root)]
     single = [_text(node) for node in _walk(root) if node.type == "raw_string" and _is_run(node)]
@@ -45,7 +45,7 @@ def quoted(command: str) -> str:
 
 
 def _bare(root: Node) -> Iterator[tuple[str, int, int]]:
-    """List bare placeholders with the bytes of the expansion, or of the plain word that they stand in."""
+    """List bare placeholders with the bytes of the expansion, or of the plain word around it."""
     for node in _walk(root):
         if node.type not in ("simple_expansion", "expansion") or not _NAME.fullmatch(_text(node)):
             continue
@@ -72,7 +72,7 @@ def _in_brackets(node: Node) -> bool:
 
 
 def _is_run(node: Node) -> bool:
-    """Tell whether a single-quoted word with a placeholder is the program itself or an interpreter's script."""
+    """Return whether a single-quoted word with a placeholder is the program or an interpreter's script."""
     text = _text(node)[1:-1]
     if not _NAME.match(text) or re.search(r"\s", text):
         return False

@@ -1,4 +1,4 @@
-"""What rules look at: documents, the hooks that they declare, and the programs that those run."""
+"""What the rules check: documents, the hooks they declare, and the programs those run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Role(enum.Enum):
 
 
 class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person asks for beside paths."""
+    """Options other than paths."""
 
     env: Mapping[str, str]
     target: Target = Target()
@@ -48,22 +48,22 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     role: Role
     origin: Source
     parsed: Tree | Broken
-    #: Where its hooks object stands.
+    #: The path of its hooks object.
     at: Path
     found: Found
     reach: Reach
     declared: Declared | None = None
-    #: Faults of a YAML head, which has no columns.
+    #: Faults of YAML frontmatter, which has no columns.
     faults: tuple[JsonFault, ...] = ()
 
     @property
     def tree(self) -> Tree | None:
-        """Give the value, or None when the text is broken."""
+        """The parsed value, or None when the text is broken."""
         return self.parsed if isinstance(self.parsed, Tree) else None
 
     @property
     def value(self) -> dict[str, Json]:
-        """Give the top object; empty when there is none."""
+        """The top object; empty when there is none."""
         tree = self.tree
         return tree.value if tree is not None and isinstance(tree.value, dict) else {}
 
@@ -77,18 +77,18 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def scope(self) -> Scope:
-        """Tell whose file it is."""
+        """The scope of the file."""
         return self.origin.scope
 
     @property
     def committed(self) -> bool:
-        """Tell whether the file is shared with others: project settings, plugins, their skills and agents."""
+        """Whether the file is shared with others: project settings, plugins, their skills and agents."""
         return self.scope in (Scope.PROJECT, Scope.PLUGIN) or (
             self.scope is Scope.COMPONENT and self.origin.from_project
         )
 
     def offsets(self, path: Path) -> tuple[int, int] | None:
-        """Give the offsets of a key and of its value; None for YAML and for what is not there."""
+        """Return the offsets of a key and its value; None for YAML and for missing keys."""
         tree = self.tree
         if tree is None or self.role is Role.COMPONENT:
             return None
@@ -101,7 +101,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return offset, spot if isinstance(spot, int) else spot[0]
 
     def place(self, path: Path) -> Position:
-        """Tell where a key or an element stands."""
+        """Return the position of a key or an element."""
         tree = self.tree
         if tree is None:
             return Position(self.path)
@@ -117,7 +117,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 
 class CheckedHook(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """One handler where it is declared."""
+    """One handler and the place of its declaration."""
 
     document: Document
     group: MatcherGroup
@@ -129,77 +129,77 @@ class CheckedHook(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def event(self) -> str:
-        """Name the event that it runs on."""
+        """The event it runs on."""
         return self.group.event
 
     @property
     def rules(self) -> EventRules:
-        """Tell what the event allows."""
+        """The rules of its event."""
         return CATALOGUE[self.event].rules
 
     @cached_property
     def matcher(self) -> Matcher:
-        """Compile the matcher as the engine does."""
+        """The matcher, compiled as in the engine."""
         rules = self.rules
         return compile_matcher(self.group.matcher if rules.target is not None else None, narrow=rules.narrow)
 
     @property
     def command(self) -> CommandHandler | None:
-        """Give the handler if it runs a command."""
+        """The handler, if it runs a command."""
         return self.handler if isinstance(self.handler, CommandHandler) else None
 
     @property
     def plugin(self) -> Plugin | None:
-        """Give the plugin that it came with."""
+        """The plugin it belongs to."""
         return self.handler.source.plugin
 
     @cached_property
     def reach(self) -> Reach:
-        """Tell where the words of its command may start from."""
+        """The directories its command's paths may start from."""
         plugin = self.plugin
         reach = self.document.reach
         return msgspec.structs.replace(reach, plugin_root=plugin.root) if plugin is not None else reach
 
     @cached_property
     def launch(self) -> Launch:
-        """Read what the command starts."""
+        """What the command starts."""
         return launch(self.handler, self.reach) if self.command is not None else Launch()
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """List the programs that can be read: the command's own text, then its scripts."""
+        """The readable programs: the command itself, then its scripts."""
         return self.launch.programs
 
     def place(self, *steps: str | int) -> Position:
-        """Tell where a key of the handler stands, or the handler itself."""
+        """Return the position of a key of the handler, or of the handler itself."""
         return self.document.place((*self.at, *steps))
 
     def matcher_place(self) -> Position:
-        """Tell where its matcher stands, or the group."""
+        """Return the position of its matcher, or of the group."""
         return self.document.place((*self.group_at, "matcher"))
 
     def position(self, program: Program, place: Place) -> Position:
-        """Tell where a place of one of its programs stands; in the command's own text it is the command."""
+        """Return the position of a place in one of its programs; for an inline command, that of the command."""
         if program.path:
             return Position(program.path, place.line, place.column)
         return self.place("command")
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """Everything that one call of `check` looks at."""
+    """Everything one call of `check` checks."""
 
     documents: tuple[Document, ...]
     hooks: tuple[CheckedHook, ...]
     options: CheckOptions
-    #: Directories that were asked about as projects.
+    #: The checked project directories.
     projects: tuple[str, ...] = ()
     plugins: tuple[Plugin, ...] = ()
-    #: What the trust store says: place of a handler -> what changed.
+    #: From the trust store: place of a handler -> what changed.
     changed: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @cached_property
     def commands(self) -> tuple[CheckedHook, ...]:
-        """List the hooks that run commands."""
+        """The hooks that run commands."""
         return tuple(hook for hook in self.hooks if hook.command is not None)
 
     def programs(self) -> Iterable[tuple[CheckedHook, Program]]:
@@ -208,7 +208,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def events_of(self) -> Mapping[str, frozenset[str]]:
-        """Tell for each script on which events it runs."""
+        """The events of each script."""
         found: dict[str, set[str]] = {}
         for hook, program in self.programs():
             if program.path:

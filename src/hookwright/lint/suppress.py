@@ -1,6 +1,6 @@
 """Suppressions: a comment in a script or a skill, an entry in `.claude/hookwright.json` for JSON files.
 
-In scripts and YAML heads, on the line of the finding or alone on the line above it:
+In scripts and YAML frontmatter, on the line of the finding or alone on the line above it:
 
     exit 1  # hookwright: ignore HK401 -- the wrapper turns 1 into 2
 

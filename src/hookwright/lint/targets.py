@@ -1,4 +1,4 @@
-"""Versions of Claude Code and other agents that a file may be meant for."""
+"""Versions of Claude Code, and other agents, to check for."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class TargetHost(msgspec.Struct, frozen=True):
     """Another agent, as far as it differs from Claude Code."""
 
     name: str
-    #: What it calls the events that it has; events that are not listed do not exist there.
+    #: Its names for events; an event not listed does not exist there.
     events: Mapping[str, str]
     #: What it calls the tools, where the name differs.
     tools: Mapping[str, str]
-    #: Handler types that it runs.
+    #: The handler types it runs.
     types: frozenset[str]
-    #: Keys that it reads and does nothing with.
+    #: Keys it accepts and ignores.
     ignored: frozenset[str]
     milliseconds: bool = False
     #: It sets `CLAUDE_PROJECT_DIR`.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hookwright.matching.matchers import Matcher
 
-#: Input fields of the tools that hooks usually look at; required ones first.
+#: Input fields of the tools hooks usually check; required ones first.
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "Bash": ("command", "description", "timeout", "run_in_background"),
     "PowerShell": ("command", "description", "timeout", "run_in_background"),
@@ -59,15 +59,15 @@ TOOLS = frozenset(INPUTS) | frozenset(
     ]
 )
 
-#: Tools that no longer exist, with what took their place.
+#: Tools that no longer exist, with their replacement.
 STALE: Mapping[str, str] = {
     "Task": "`Task` is now `Agent`; the old name still matches it",
-    "MultiEdit": "`MultiEdit` is no longer a tool; `Edit` took its place",
-    "LS": "`LS` is no longer a tool; `Glob` and `Bash` took its place",
-    "NotebookRead": "`NotebookRead` is no longer a tool; `Read` took its place",
+    "MultiEdit": "`MultiEdit` is no longer a tool; use `Edit`",
+    "LS": "`LS` is no longer a tool; use `Glob` or `Bash`",
+    "NotebookRead": "`NotebookRead` is no longer a tool; use `Read`",
 }
 
-#: Names that people bring from elsewhere.
+#: Tool names of other agents.
 FOREIGN: Mapping[str, str] = {
     "run_shell_command": "Bash",
     "execute_command": "Bash",
@@ -93,5 +93,5 @@ POWERFUL = frozenset(["Bash", "PowerShell", "Write", "Edit", "NotebookEdit", "We
 
 
 def matched(matcher: Matcher) -> frozenset[str]:
-    """List the known tools that a matcher covers."""
+    """Return the known tools a matcher covers."""
     return frozenset(tool for tool in TOOLS if matcher.matches(tool))

@@ -1,4 +1,4 @@
-"""What the trust store says about the hooks of a project."""
+"""The trust state of a project's hooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _key(path: str, pointer: str, cwd: str) -> str:
 
 
 def _load(project: str, around: Surroundings) -> Loaded | None:
-    """Load a project for its trust alone; None when nobody ever trusted anything in it."""
+    """Load a project only for its trust; None when nothing in it was ever trusted."""
     store = TrustStore(os.path.join(around.state_dir, "trust.json"))
     try:
         known = store.decisions(os.path.realpath(project))
@@ -30,7 +30,7 @@ def _load(project: str, around: Surroundings) -> Loaded | None:
 
 
 def changed_since(projects: Iterable[str], around: Surroundings) -> dict[str, str]:
-    """Tell which handlers are no longer what was trusted: file and pointer -> what changed."""
+    """Return the handlers that changed since they were trusted: file and pointer -> what changed."""
     found: dict[str, str] = {}
     for project in projects:
         loaded = _load(project, around)
@@ -43,7 +43,7 @@ def changed_since(projects: Iterable[str], around: Surroundings) -> dict[str, st
 
 
 def is_trusted(projects: Iterable[str], around: Surroundings) -> Callable[[CheckedHook], bool]:
-    """Make the test whether a hook may be run: it is the user's own, or the user trusted it as it is."""
+    """Return the test for whether a hook may run: it is the user's own, or trusted in its present form."""
     accepted: set[str] = set()
     for project in projects:
         loaded = _load(project, around)

@@ -15,7 +15,7 @@ MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 #: Folders not copied where git does not say what to ignore: version control, caches, installed dependencies.
 _GENERATED = NOT_SEARCHED | {"worktrees", "target"}
-#: Parts of a repository that a copy must not share or does not need.
+#: Parts of a repository not shared with a copy.
 _NOT_COPIED = frozenset({"objects", "worktrees", "modules", "lfs", "hooks"})
 
 

@@ -1,4 +1,4 @@
-"""All checks, in the order of their rules; each looks at the whole subject and yields findings."""
+"""All checks, in the order of their rules; each takes the whole subject and yields findings."""
 
 from __future__ import annotations
 

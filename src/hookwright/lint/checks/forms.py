@@ -109,5 +109,5 @@ def _bashisms(hook: CheckedHook, program: Program, by: str) -> Iterator[Finding]
     """HK309: bash syntax in a program for `sh`."""
     for place, what_is, effect in program.bashisms[:1]:
         blocks = ", and 2 means *block*" if "status 2" in effect and hook.rules.exit_2 in REFUSING else ""
-        what = f"{by}, and `{what_is}` is bash syntax: dash (Debian, Ubuntu) fails with {effect}{blocks}."
+        what = f"{by}, and `{what_is}` is bash syntax: in dash (Debian, Ubuntu) it means {effect}{blocks}."
         yield finding("HK309", hook.position(program, place), what, "Move it to a script with `#!/usr/bin/env bash`.")

@@ -31,7 +31,7 @@ from hookwright.lint.programs.ir import (
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """An arm of a branch that is taken, or none of them."""
+    """The arm of a branch that is taken, or None for the rest."""
 
     branch: Branch
     arm: Arm | None
@@ -58,12 +58,12 @@ class Point(msgspec.Struct, frozen=True):
 
     @property
     def caught(self) -> bool:
-        """Tell whether it stands in the handler of an exception."""
+        """Whether it is in an exception handler."""
         return any(isinstance(part, Catch) for part in self.inside)
 
 
 def flat(block: Iterable[Stmt]) -> Iterator[Stmt]:
-    """List statements with those inside of them that surely happen too."""
+    """List statements, with the inner ones that always run."""
     for stmt in block:
         yield stmt
         if isinstance(stmt, Within | Try):
@@ -105,7 +105,7 @@ def calls(block: Block) -> Iterator[Call]:
 
 
 def leaves_always(block: Block) -> bool:
-    """Tell whether a block surely ends the program."""
+    """Return whether a block always ends the program."""
     for stmt in block:
         match stmt:
             case Leave(how=how):
@@ -123,7 +123,7 @@ def leaves_always(block: Block) -> bool:
 
 
 def all_tests(block: Block) -> Iterator[Test]:
-    """List every question that a block asks."""
+    """List every test of a block."""
     for point in points(block):
         if isinstance(point.stmt, Branch):
             for arm in point.stmt.arms:
@@ -168,7 +168,7 @@ def redirected(block: Block, out: Stream, err: Stream) -> Block:
 
 
 def checked(block: Block) -> Block:
-    """Note that somebody looks at the status of what a block starts."""
+    """Mark the status of the calls of a block as checked."""
 
     def change(stmt: Stmt) -> Stmt:
         return replace(stmt, checked=True) if isinstance(stmt, Call | Within) else stmt
@@ -177,7 +177,7 @@ def checked(block: Block) -> Block:
 
 
 def moved(block: Block, lines: int) -> Block:
-    """Shift a block that stands inside of another text."""
+    """Shift a block to its place inside another program."""
 
     def down(place: Place) -> Place:
         return Place(place.line + lines, place.column)
@@ -192,7 +192,7 @@ def moved(block: Block, lines: int) -> Block:
 
 
 def printed(block: Block) -> Text:
-    """Give what a block prints on stdout, as far as that is known."""
+    """Return what a block prints on stdout, as far as it is known."""
     parts: list[Text | Hole] = []
     sure = True
     for point in points(block):

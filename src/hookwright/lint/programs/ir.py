@@ -1,8 +1,8 @@
 """What a hook's program does, in one small language for shell, Python and JavaScript.
 
-Only what rules ask about is kept: what is said on which stream, how the program leaves, which tests stand in between,
-what is started, and where a value came from. What a reader does not understand becomes an unknown value or an unknown
-call; rules say nothing about those.
+Only what the rules need is kept: what is printed on which stream, how the program exits, which tests lead there, what
+it starts, and where a value comes from. Anything a reader does not understand becomes an unknown value or an unknown
+call, and the rules report nothing about those.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Language(enum.Enum):
 
 
 class TooLong(Exception):
-    """A program takes more steps to read than any hook that somebody wrote by hand."""
+    """A program takes more steps to read than any hook written by hand."""
 
 
 class Steps:
@@ -53,7 +53,7 @@ class Hole(msgspec.Struct, frozen=True):
     """A value that only a run knows; its origins are `event`, `event.tool_input.command`, `env.NAME`, …"""
 
     origins: frozenset[str] = frozenset()
-    #: The texts that it may be, where all of them are written in the program.
+    #: Its possible texts, if all of them are written in the program.
     choices: tuple[str, ...] = ()
     #: It went through something that makes it harmless in a shell (shlex.quote, @sh, printf %q).
     quoted: bool = False
@@ -88,12 +88,12 @@ class Text(msgspec.Struct, frozen=True):
 
     @property
     def constant(self) -> str | None:
-        """Give the text when all of it is known."""
+        """The text, if all of it is known."""
         return "".join(map(str, self.parts)) if all(isinstance(part, str) for part in self.parts) else None
 
     @property
     def known(self) -> str:
-        """Give the known parts, with one space for each unknown part."""
+        """The known parts, with one space for each unknown part."""
         return "".join(part if isinstance(part, str) else " " for part in self.parts)
 
     @property
@@ -103,7 +103,7 @@ class Text(msgspec.Struct, frozen=True):
 
     @property
     def origins(self) -> frozenset[str]:
-        """Tell where the unknown parts come from."""
+        """The origins of the unknown parts."""
         return frozenset(origin for hole in self.holes for origin in hole.origins)
 
 
@@ -125,7 +125,7 @@ def text(*parts: Part | Text) -> Text:
 
 
 def origins_of(value: Value) -> frozenset[str]:
-    """Tell where the unknown parts of any value come from."""
+    """Return the origins of the unknown parts of any value."""
     match value:
         case Hole(origins=origins):
             return origins
@@ -159,7 +159,7 @@ class Asks(enum.Enum):
 
 
 class Test(msgspec.Struct, frozen=True):
-    """A question on which the program branches."""
+    """A test on which the program branches."""
 
     place: Place
     kind: Asks = Asks.OTHER
@@ -182,7 +182,7 @@ class Test(msgspec.Struct, frozen=True):
 
 
 class Stream(enum.Enum):
-    """Where a program's words go."""
+    """Where output goes."""
 
     OUT = "stdout"
     ERR = "stderr"
@@ -205,7 +205,7 @@ class How(enum.Enum):
     EXIT = "exit"
     TEXT = "exit with a text"
     END = "its end"
-    #: Only the function ends; the program goes on.
+    #: Only the function ends; the program continues.
     RETURN = "return"
 
 
@@ -234,9 +234,9 @@ class Call(msgspec.Struct, frozen=True):
     stdin: Stdin = Stdin.EVENT
     out: Stream = Stream.OUT
     err: Stream = Stream.ERR
-    #: Its status is looked at, so that a failure does not become the program's own.
+    #: Its status is checked, so a failure does not become the program's own.
     checked: bool = False
-    #: The words are one shell text.
+    #: The words are one shell command.
     shell: bool = False
     #: Nobody waits for it.
     background: bool = False
@@ -245,13 +245,13 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Name the program without its directory; empty when it is unknown."""
+        """The program without its directory; empty when unknown."""
         first = self.words[0].constant if self.words else None
         return first.rsplit("/", 1)[-1] if first else ""
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Give the arguments, with a space for each unknown part."""
+        """The arguments, with a space for each unknown part."""
         return tuple(word.known for word in self.words[1:])
 
 
@@ -317,7 +317,7 @@ class Within(msgspec.Struct, frozen=True):
     place: Place
     inner: Inner
     body: Block
-    #: Its status is looked at.
+    #: Its status is checked.
     checked: bool = False
 
 
@@ -326,7 +326,7 @@ Block: TypeAlias = tuple[Stmt, ...]
 
 
 class EnvRead(msgspec.Struct, frozen=True):
-    """A look at an environment variable; `fallback` when another value stands in for it."""
+    """A read of an environment variable; `fallback` when it has a default value."""
 
     place: Place
     name: str
@@ -334,7 +334,7 @@ class EnvRead(msgspec.Struct, frozen=True):
 
 
 class FieldRead(msgspec.Struct, frozen=True):
-    """A look at a field of the event; `fallback` when it is one of several that are tried."""
+    """A read of an event field; `fallback` when it is one of several alternatives."""
 
     place: Place
     path: tuple[str, ...]
@@ -342,25 +342,25 @@ class FieldRead(msgspec.Struct, frozen=True):
 
 
 class Program(msgspec.Struct, frozen=True, eq=False):
-    """One text that a hook runs, read."""
+    """One program of a hook, after reading."""
 
     language: Language
     text: str
     body: Block = ()
     env: tuple[EnvRead, ...] = ()
     fields: tuple[FieldRead, ...] = ()
-    #: Variables that the program itself sets.
+    #: Variables the program itself sets.
     assigned: frozenset[str] = frozenset()
     #: `set -e`, and `set -o pipefail`.
     errexit: bool = False
     pipefail: bool = False
     #: It takes in other files, so that not everything about it is known.
     includes: bool = False
-    #: The file it stands in; empty for the text of a command itself.
+    #: Its file; empty for the command itself.
     path: str = ""
-    #: Places that the shell language `sh` does not have: (place, what, effect in dash).
+    #: Syntax that `sh` does not have: (place, what, effect in dash).
     bashisms: tuple[tuple[Place, str, str], ...] = ()
 
     def mentions(self, word: str) -> bool:
-        """Tell whether a word stands anywhere in the text; for keeping silent, never for speaking."""
+        """Return whether a word occurs anywhere in the text; only for suppressing findings, never for making them."""
         return word in self.text

@@ -1,4 +1,4 @@
-"""JSON texts with unknown parts: `{"reason": "no $X"}` -> an object whose reason is a text with a hole."""
+"""JSON text with unknown parts: `{"reason": "no $X"}` -> an object whose reason is a text with a hole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Several(msgspec.Struct, frozen=True):
 
 
 def read_template(said: Text) -> Value | NotJson | Several:
-    """Read a text that begins with `{`, unknown parts included."""
+    """Read text that begins with `{`, unknown parts included."""
     reader = _TemplateReader(said.parts)
     try:
         value = reader.value()
@@ -42,7 +42,7 @@ def read_template(said: Text) -> Value | NotJson | Several:
 
 
 def looks_like_object(said: Text) -> bool:
-    """Tell whether a text would be taken for a JSON object: from `{` to `}`, an encoded object included."""
+    """Return whether text would be read as a JSON object: from `{` to `}`, or an encoded object."""
     parts = [part for part in said.parts if not (isinstance(part, str) and not part.strip())]
     if not parts:
         return False
@@ -75,7 +75,7 @@ class _Broken(Exception):
 
 
 class _TemplateReader:
-    """Reads one value from characters and parts that stand for more than a character."""
+    """Reads one value from characters and unknown parts."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.items: list[str | Hole | Encoded] = []
@@ -128,7 +128,7 @@ class _TemplateReader:
         while self.peek != "}":
             self.skip()
             if isinstance(self.peek, Hole):
-                # One unknown part may stand for whole members.
+                # One unknown part may contain whole members.
                 self.offset += 1
                 opened = True
             else:

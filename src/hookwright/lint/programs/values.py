@@ -37,7 +37,7 @@ def encoded(found: Value) -> Text:
 
 
 def added(left: Value, right: Value) -> Value:
-    """Join two texts or lists; anything else is unknown."""
+    """Join two strings or lists; anything else is unknown."""
     if isinstance(left, Array) and isinstance(right, Array):
         return Array((*left.items, *right.items))
     if isinstance(left, Text) or isinstance(right, Text):
@@ -46,7 +46,7 @@ def added(left: Value, right: Value) -> Value:
 
 
 def field(fields: list[FieldRead], place: Place, found: Value, key: str) -> Value:
-    """Look at one key of an object; of the event, note that it was looked at."""
+    """Return one key of an object; for the event, record the read."""
     if isinstance(found, Object):
         return found.items.get(key, UNKNOWN)
     if not isinstance(found, Hole | Text):
@@ -65,7 +65,7 @@ def item(found: Value, index: int) -> Value:
 
 
 def element(found: Value) -> Value:
-    """Give what a loop over a value gets: one of its elements."""
+    """Return what a loop over a value yields: one of its elements."""
     if isinstance(found, Object):
         return Hole(choices=tuple(found.items))
     if not isinstance(found, Array) or not found.items:
@@ -95,7 +95,7 @@ def joined(ends: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
 
 
 def patterns_of(found: Value) -> tuple[str, ...]:
-    """List the texts that a value may be, as far as they are written in the program."""
+    """List the possible texts of a value, as far as they are written in the program."""
     match found:
         case Text():
             known = found.constant
@@ -110,7 +110,7 @@ def patterns_of(found: Value) -> tuple[str, ...]:
 
 
 def tried(fields: list[FieldRead], since: int) -> None:
-    """Mark the fields that were looked at since then as tried one after the other, if there are several."""
+    """Mark the fields read since then as alternatives, if there are several."""
     new = fields[since:]
     paths = {field.path for field in new}
     ends = {path for path in paths if not any(other != path and other[: len(path)] == path for other in paths)}
@@ -119,7 +119,7 @@ def tried(fields: list[FieldRead], since: int) -> None:
 
 
 def is_empty(found: Value) -> bool:
-    """Tell whether a value stands for nothing, as a default often does."""
+    """Return whether a value is empty, as defaults often are."""
     return found is None or found is False or found in (Text(), Object({}), Array(()))
 
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Persist whatever a version manager changes, by comparing the environment before and after.
+# Persist what a version manager changes, by comparing the environment before and after.
 before=$(export -p | sort)
 source "$CLAUDE_PROJECT_DIR/.claude/hooks/version-manager.sh"
 after=$(export -p | sort)

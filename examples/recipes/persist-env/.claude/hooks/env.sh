@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is written here holds in every later Bash command of the session.
+# Lines written here apply to every later Bash command of the session.
 {
   echo 'export NODE_ENV=development'
   echo 'export PATH="$PATH:./node_modules/.bin"'

@@ -62,7 +62,7 @@ def leave(place: Place, found: Value) -> Leave:
 
 
 def read_statement(reader: JavaScriptReader, node: Node) -> list[Stmt]:
-    """Read an expression that stands alone."""
+    """Read an expression statement."""
     match node.type:
         case "parenthesized_expression" | "await_expression":
             return read_statement(reader, node.named_children[0]) if node.named_children else []
@@ -189,7 +189,7 @@ def _started(reader: JavaScriptReader, node: Node, name: str, arguments: list[No
 
 
 def call_value(reader: JavaScriptReader, node: Node) -> Value:
-    """Tell what a call returns; what it does on the way is noted as an effect."""
+    """Return the value of a call; what it does is recorded as effects."""
     function, arguments = call_parts(node)
     if function is None:
         return UNKNOWN
@@ -236,7 +236,7 @@ def _event(reader: JavaScriptReader, node: Node) -> Hole:
 
 
 def iterated(reader: JavaScriptReader, node: Node) -> Value:
-    """Give what a `for … of` goes over; over stdin it is the event."""
+    """Return what a `for … of` iterates over; for stdin it is the event."""
     if reader.source(node).endswith("stdin"):
         return _event(reader, node)
     return reader.value(node)

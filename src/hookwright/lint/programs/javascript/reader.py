@@ -100,19 +100,19 @@ class JavaScriptReader:
         self.steps = Steps()
 
     def source(self, node: Node) -> str:
-        """Give the text of a node."""
+        """Return the source of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
     def place(self, node: Node) -> Place:
-        """Tell where a node begins."""
+        """Return where a node begins."""
         return Place(node.start_point[0] + 1, node.start_point[1] + 1)
 
     def value(self, node: Node | None) -> Value:
-        """Tell what an expression comes to."""
+        """Return the value of an expression."""
         return read_value(self, node) if node is not None else None
 
     def test(self, node: Node) -> Test:
-        """Tell what a condition asks."""
+        """Return the test of a condition."""
         return read_test(self, node)
 
     # ── statements ──────────────────────────────────────────────────────────
@@ -133,7 +133,7 @@ class JavaScriptReader:
         return found
 
     def _hoist(self, node: Node) -> None:
-        """Know functions before they are called, wherever they stand in their block."""
+        """Collect functions before they are called, wherever they are in their block."""
         if node.type == "export_statement":
             for child in node.children:
                 self._hoist(child)
@@ -184,7 +184,7 @@ class JavaScriptReader:
         return []
 
     def bind(self, target: Node, found: Value) -> None:
-        """Give a variable or a pattern of variables its value."""
+        """Assign a value to a variable or a pattern of variables."""
         match target.type:
             case "identifier" | "shorthand_property_identifier_pattern":
                 self.variables[self.source(target)] = found
@@ -233,7 +233,7 @@ class JavaScriptReader:
     # ── branches ────────────────────────────────────────────────────────────
 
     def branch(self, node: Node, arms: Sequence[tuple[Test, Sequence[Node]]], rest: Sequence[Node]) -> Branch:
-        """Read the sides of a branch, each from the variables before it, and join what they leave behind."""
+        """Read the sides of a branch, each with the variables before it, and join the results."""
         start = dict(self.variables)
         ends: list[dict[str, Value]] = []
 
@@ -318,7 +318,7 @@ class JavaScriptReader:
         finally:
             self.inlining.pop()
             self.last_returned, self.returned = self.returned, outer_returned
-            # Closures change the variables around them; parameters and locals may stay, nobody looks at them.
+            # Closures change outer variables; leftover parameters and locals do no harm.
             self.variables = {**outer, **{name: self.variables.get(name, outer[name]) for name in outer}}
         return tuple(found)
 
@@ -343,7 +343,7 @@ class JavaScriptReader:
             self.bind(node, arguments[index] if index < len(arguments) else Hole())
 
     def known_object(self, name: str) -> Object | None:
-        """Give the object that a variable holds."""
+        """Return the object in a variable."""
         found = self.variables.get(name)
         return found if isinstance(found, Object) else None
 

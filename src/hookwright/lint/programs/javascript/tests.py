@@ -26,7 +26,7 @@ _EQUAL = frozenset(["==", "===", "!=", "!=="])
 
 
 def read_test(reader: JavaScriptReader, node: Node) -> Test:
-    """Tell what a condition asks."""
+    """Return the test of a condition."""
     place = reader.place(node)
     if node.type in WRAPPERS and node.named_children:
         return read_test(reader, node.named_children[0])
@@ -63,7 +63,7 @@ def _binary_test(reader: JavaScriptReader, node: Node) -> Test:
 
 
 def _call_test(reader: JavaScriptReader, node: Node) -> Test:
-    """Recognise the methods that ask something, on texts, expressions and lists."""
+    """Recognise the testing methods of strings, expressions and lists."""
     place = reader.place(node)
     function, arguments = call_parts(node)
     if function is None or function.type != "member_expression":

@@ -31,7 +31,7 @@ _WORDS: dict[str, Value] = {"true": True, "false": False, "null": None, "undefin
 
 
 def read_value(reader: JavaScriptReader, node: Node) -> Value:
-    """Tell what an expression comes to."""
+    """Return the value of an expression."""
     match node.type:
         case "string":
             return text(_unquoted(reader.source(node)))

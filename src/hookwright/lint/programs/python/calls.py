@@ -57,7 +57,7 @@ _QUIET = frozenset(
 
 
 def read_statement(reader: PythonReader, node: ast.expr) -> list[Stmt]:
-    """Read an expression that stands alone."""
+    """Read an expression statement."""
     if not isinstance(node, ast.Call):
         reader.value(node)
         return []
@@ -155,7 +155,7 @@ def _is_true(node: ast.expr | None) -> bool:
 
 
 def call_value(reader: PythonReader, node: ast.Call) -> Value:
-    """Tell what a call returns; what it does on the way is noted as an effect."""
+    """Return the value of a call; what it does is recorded as effects."""
     name = reader.dotted(node.func)
     if name in _STDIN_READS or (name == "json.load" and node.args and reader.dotted(node.args[0]) in _STDIN_FILES):
         return _event(reader, node)
@@ -240,7 +240,7 @@ _BY_NAME = {
 
 
 def _method(reader: PythonReader, node: ast.Call, given: list[Value]) -> Value:
-    """Follow the methods of texts, dictionaries and unknown values."""
+    """Follow the methods of strings, dictionaries and unknown values."""
     if not isinstance(node.func, ast.Attribute):
         return Hole(frozenset(origin for part in given for origin in origins_of(part)))
     subject = reader.value(node.func.value)

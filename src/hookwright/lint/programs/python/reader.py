@@ -45,7 +45,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def parse_python(source: str) -> ast.Module:
     """Parse Python text, or raise SyntaxError or ValueError."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a doubtful escape in somebody's script is not what is asked here
+        warnings.simplefilter("ignore")  # a doubtful escape in the script does not matter here
         return ast.parse(source)
 
 
@@ -92,11 +92,11 @@ class PythonReader:
         self.steps = Steps()
 
     def place(self, node: ast.AST) -> Place:
-        """Tell where a node begins."""
+        """Return where a node begins."""
         return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def value(self, node: ast.expr | None) -> Value:
-        """Tell what an expression comes to."""
+        """Return the value of an expression."""
         return read_value(self, node) if node is not None else None
 
     def dotted(self, node: ast.expr) -> str:
@@ -126,7 +126,7 @@ class PythonReader:
         return found
 
     def _with_effects(self, body: Callable[[], list[Stmt]]) -> list[Stmt]:
-        """Put what expressions do before the statement that they stand in."""
+        """Put the effects of expressions before their statement."""
         outer, self.effects = self.effects, []
         made = body()
         found, self.effects = [*self.effects, *made], outer
@@ -180,11 +180,11 @@ class PythonReader:
         return []
 
     def test(self, node: ast.expr) -> Test:
-        """Tell what a condition asks."""
+        """Return the test of a condition."""
         return read_test(self, node)
 
     def bind(self, target: ast.expr, found: Value) -> None:
-        """Give a variable, a tuple of them, or a key of a dictionary its value."""
+        """Assign a value to a variable, a tuple of them, or a key of a dictionary."""
         match target:
             case ast.Name(id=name):
                 self.variables[name] = found
@@ -253,7 +253,7 @@ class PythonReader:
     def branch(
         self, node: ast.AST, arms: Sequence[tuple[Test, Sequence[ast.stmt]]], rest: Sequence[ast.stmt]
     ) -> Branch:
-        """Read the sides of a branch, each from the variables before it, and join what they leave behind."""
+        """Read the sides of a branch, each with the variables before it, and join the results."""
         start = dict(self.variables)
         ends: list[dict[str, Value]] = []
 
@@ -325,7 +325,7 @@ class PythonReader:
 
 
 def _asks(node: ast.expr | None) -> bool:
-    """Tell whether a call is one that conditions are made of: any(…), re.search(…), x.startswith(…)."""
+    """Return whether a call is a test: any(…), re.search(…), x.startswith(…)."""
     return isinstance(node, ast.Call) and (
         (isinstance(node.func, ast.Name) and node.func.id in ("any", "all", "bool"))
         or (isinstance(node.func, ast.Attribute) and node.func.attr in ("search", "match", "startswith", "endswith"))

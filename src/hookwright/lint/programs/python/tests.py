@@ -25,7 +25,7 @@ _EXISTS = frozenset(["os.path.exists", "os.path.isfile", "os.path.isdir", "shuti
 
 
 def read_test(reader: PythonReader, node: ast.expr) -> Test:
-    """Tell what a condition asks."""
+    """Return the test of a condition."""
     place = reader.place(node)
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=inner):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_value(reader: PythonReader, node: ast.expr) -> Value:
-    """Tell what an expression comes to."""
+    """Return the value of an expression."""
     match node:
         case ast.Constant(value=constant):
             return _constant(constant)
@@ -103,7 +103,7 @@ def _dict(reader: PythonReader, keys: Sequence[ast.expr | None], members: Sequen
 
 
 def _either(reader: PythonReader, nodes: Sequence[ast.expr]) -> Value:
-    """Take one of several; fields of the event that are tried one after the other are marked so."""
+    """Return one of several values; event fields tried one after the other are marked as alternatives."""
     before = len(reader.fields)
     found = [read_value(reader, node) for node in nodes]
     tried(reader.fields, before)

@@ -1,4 +1,4 @@
-"""What bash has and `sh` does not, each with what dash makes of it (measured with dash 0.5)."""
+"""Syntax of bash that `sh` does not have, each with its effect in dash (measured with dash 0.5)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUBSTITUTIONS = re.compile(r"\$\{(?:!\w|\w+(?:\[|//?|:\d|: -?\d|\^|,))")
 
 
 def find_bashisms(root: Node) -> Iterator[tuple[Place, str, str]]:
-    """List what only bash understands."""
+    """List the bash-only syntax of a program."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -62,7 +62,7 @@ def _bashism(node: Node) -> tuple[str, str] | None:
 
 
 def _pipefail(node: Node) -> tuple[str, str] | None:
-    """`set -o pipefail` ends older dash with status 2; dash 0.5.13 and later know it."""
+    """Return `set -o pipefail`, which ends dash before 0.5.13 with status 2."""
     if node.type != "command" or node.text is None:
         return None
     words = node.text.decode("utf-8", "replace").split()

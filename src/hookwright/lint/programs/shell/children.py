@@ -1,4 +1,4 @@
-"""Programs inside of a shell text: `python3 -c`, `node -e`, and interpreters that read a here-document."""
+"""Programs inside a shell program: `python3 -c`, `node -e`, and interpreters that read a here-document."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def inline_code(name: str, words: Words) -> tuple[str, Text] | None:
 
 
 def reads_program(reader: ShellReader, name: str, words: Words) -> bool:
-    """Tell whether an interpreter takes its program from a here-document."""
+    """Return whether an interpreter reads its program from a here-document."""
     if reader.input.kind is not Stdin.HERE or not re.fullmatch(r"python[\d.]*|node|bash|sh", name):
         return False
     return all(word.known.startswith("-") for word in words[1:])
 
 
 def read_code(reader: ShellReader, name: str, code: str, *, event: bool) -> Program | None:
-    """Read a program that stands inside of a shell text."""
+    """Read a program inside a shell program."""
     if name.startswith("python"):
         return read_python(code, event=event)
     if name in ("node", "bun"):
@@ -62,7 +62,7 @@ def read_code(reader: ShellReader, name: str, code: str, *, event: bool) -> Prog
 
 
 def child(reader: ShellReader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool) -> list[Stmt]:
-    """Read a program inside of the shell text as a child that leaves only itself."""
+    """Read a program inside the shell program as a child, whose exit ends only itself."""
     name, source = code
     known = source.constant
     if known is None:
@@ -82,7 +82,7 @@ def child(reader: ShellReader, words: Words, code: tuple[str, Text], place: Plac
 
 
 def language_of(name: str) -> Language | None:
-    """Tell which language an interpreter's programs are in."""
+    """Return the language of an interpreter's programs."""
     if re.fullmatch(r"(?:ba|da|z|k)?sh", name):
         return Language.SHELL
     if re.fullmatch(r"python[\d.]*|pypy[\d.]*", name):

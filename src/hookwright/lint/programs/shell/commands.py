@@ -1,4 +1,4 @@
-"""Commands of a shell text -> statements: what prints, what leaves, what reads stdin, what starts something else."""
+"""Commands of a shell program -> statements: what prints, exits, reads stdin or starts something else."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Words = Sequence[Text]
 
 
 class Line(NamedTuple):
-    """One command as a builtin gets it."""
+    """One command as a builtin receives it."""
 
     reader: ShellReader
     words: Words
     place: Place
 
 
-#: Programs that print a changed form of what they read.
+#: Programs that print a changed form of their input.
 _FILTERS = frozenset(
     ["awk", "cut", "egrep", "fgrep", "fold", "grep", "head", "rev", "sed", "sort", "tail", "tee", "tr", "uniq", "wc"]
 )
@@ -134,7 +134,7 @@ def _file_redirect(
 
 
 def _plain(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> list[Stmt]:
-    """Read a command's words; what happens in substitutions comes first."""
+    """Read a command's words, after the effects of its substitutions."""
     skipped = ("file_redirect", "herestring_redirect", "heredoc_redirect")
     assignments = [child for child in node.children if child.type == "variable_assignment"]
     parts = [child for child in node.children if child.type not in (*skipped, "variable_assignment")]

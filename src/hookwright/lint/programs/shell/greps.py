@@ -15,7 +15,7 @@ _GREPS = (b"grep", b"egrep", b"fgrep", b"rg")
 
 
 def unguarded_greps(program: Program) -> Iterator[tuple[Place, str]]:
-    """List greps whose status becomes that of an assignment which nobody asks about."""
+    """List greps whose status becomes that of an unchecked assignment."""
     waiting = [parse_shell(program.text)]
     while waiting:
         node = waiting.pop()
@@ -30,7 +30,7 @@ def unguarded_greps(program: Program) -> Iterator[tuple[Place, str]]:
 
 
 def _stands_alone(node: Node) -> bool:
-    """Tell whether a failure of the assignment ends the program: not in a condition, a list or a declaration."""
+    """Return whether a failure of the assignment ends the program: not in a condition, a list or a declaration."""
     parent = node.parent
     if parent is None or parent.type not in (
         "program",
@@ -47,7 +47,7 @@ def _stands_alone(node: Node) -> bool:
 
 
 def _substitution(value: Node | None) -> Node | None:
-    """Give the one statement inside of `$( … )`, with quotes around it or without."""
+    """Return the one statement inside `$( … )`, quoted or not."""
     if value is not None and value.type == "string" and len(value.named_children) == 1:
         value = value.named_children[0]
     if value is None or value.type != "command_substitution" or len(value.named_children) != 1:

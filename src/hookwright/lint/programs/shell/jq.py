@@ -34,7 +34,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def field_paths(source: str) -> list[FieldPath]:
-    """List the paths that a filter reads from its input, as far as they are plain."""
+    """List the plain paths a filter reads from its input."""
     found = tokens(source)
     tried = any(token == ("op", "//") for token in found)
     paths: list[tuple[str, ...]] = []
@@ -54,7 +54,7 @@ def field_paths(source: str) -> list[FieldPath]:
 
 
 def single_path(source: str) -> tuple[str, ...] | None:
-    """Give the one field that a filter such as `.tool_input.file_path // empty` prints, or None."""
+    """Return the one field a filter such as `.tool_input.file_path // empty` prints, or None."""
     found = tokens(source)
     path, after = _path(found, 0)
     rest = found[after:]
@@ -95,7 +95,7 @@ def _path(found: list[Token], at: int) -> tuple[tuple[str, ...], int]:
 
 
 def build(source: str, variables: dict[str, Value], origin: Hole = UNKNOWN) -> Value:
-    """Read the value that a filter builds; what is not a literal becomes a hole."""
+    """Read the value a filter builds; anything but a literal becomes a hole."""
     found = tokens(source)
     try:
         reader = _Template(found, variables, origin)

@@ -1,4 +1,4 @@
-"""jq inside of a shell text: which fields of the event it looks at, and what it prints."""
+"""jq inside a shell program: the event fields it reads, and what it prints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Words = Sequence[Text]
 
 
 def run_jq(reader: ShellReader, words: Words, place: Place) -> list[Stmt]:
-    """Read jq: which fields of the event it looks at, and what it prints."""
+    """Read a jq call: the event fields it reads, and what it prints."""
     asked = _JqCall(words[1:])
     if asked.filter is None:
         return [*eats(reader, "jq", place, unless=asked.without_input), Say(place, Stream.OUT, text(Hole()))]
@@ -42,7 +42,7 @@ def run_jq(reader: ShellReader, words: Words, place: Place) -> list[Stmt]:
 
 
 def _given(reader: ShellReader, asked: _JqCall) -> Hole:
-    """Tell what the filter's dot is."""
+    """Return the value of the filter's dot."""
     if asked.without_input or asked.files:
         return Hole()
     origins = reader.input.text.origins
@@ -102,5 +102,5 @@ class _JqCall:
 
 
 def eats(reader: ShellReader, name: str, place: Place, *, unless: bool = False) -> list[Stmt]:
-    """Note that a command reads the hook's own stdin to its end."""
+    """Record that a command reads the hook's stdin to its end."""
     return [Eat(place, name)] if reader.input.kind is Stdin.EVENT and not unless else []

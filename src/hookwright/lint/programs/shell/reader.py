@@ -97,7 +97,7 @@ def _shebang_errexit(source: str) -> bool:
 
 
 class Input(msgspec.Struct, frozen=True):
-    """What the commands of a place read."""
+    """The stdin of the commands at a place."""
 
     kind: Stdin = Stdin.EVENT
     text: Text = EVENT
@@ -124,30 +124,30 @@ class ShellReader:
         self.pipefail = False
         self.includes = False
         self.steps = Steps()
-        #: What substitutions came to, as long as no variable changes; a word is looked at more than once.
+        #: Values of substitutions while no variable changes; a word is read more than once.
         self.substituted: dict[tuple[int, int], tuple[Text, list[Stmt]]] = {}
         self.version = 0
 
     # ── small things ────────────────────────────────────────────────────────
 
     def source(self, node: Node) -> str:
-        """Give the text of a node."""
+        """Return the source of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
     def place(self, node: Node) -> Place:
-        """Tell where a node begins."""
+        """Return where a node begins."""
         return Place(node.start_point[0] + 1, node.start_point[1] + 1)
 
     def word(self, node: Node) -> Text:
-        """Tell what a word stands for."""
+        """Return the value of a word."""
         return read_word(self, node)
 
     def inner(self, code: str) -> Program:
-        """Read a shell program that stands inside of this one."""
+        """Read a shell program inside this one."""
         return read_shell(code)
 
     def reading(self, kind: Stdin, value: Text, body: Callable[[], list[Stmt]]) -> list[Stmt]:
-        """Read something whose commands get another stdin."""
+        """Read something with another stdin."""
         before, self.input = self.input, Input(kind, value)
         try:
             return body()
@@ -214,7 +214,7 @@ class ShellReader:
         return []
 
     def inline(self, name: str, arguments: Sequence[Text]) -> list[Stmt] | None:
-        """Read the body of a function of this file at the place of its call; None when there is no such function."""
+        """Read the body of a function at the place of its call; None when there is no such function."""
         body = self.functions.get(name)
         if body is None or name in self.inlining or len(self.inlining) >= _INLINED:
             return None
@@ -270,7 +270,7 @@ class ShellReader:
         return found if here is None else self._after_heredoc(here, found)
 
     def _after_heredoc(self, node: Node, found: list[Stmt]) -> list[Stmt]:
-        """Read what the grammar puts behind the here-document: `<<EOF | jq .`, `<<EOF || true`."""
+        """Read what the grammar puts after the here-document: `<<EOF | jq .`, `<<EOF || true`."""
         pipe = next((child for child in node.children if child.type == "pipeline"), None)
         if pipe is not None:
             stages = [child for child in pipe.children if child.is_named]
@@ -300,7 +300,7 @@ class ShellReader:
     def _branch(
         self, node: Node, before: list[Stmt], arms: list[tuple[Test, list[Node]]], otherwise: list[Node]
     ) -> list[Stmt]:
-        """Read the arms of a branch, each from the variables before it, and join what they leave behind."""
+        """Read the arms of a branch, each with the variables before it, and join the results."""
         start = dict(self.variables)
         ends: list[dict[str, Text]] = []
 

@@ -1,4 +1,4 @@
-"""Conditions of a shell text -> tests: `[ … ]`, `[[ … ]]`, grep and the status of commands."""
+"""Conditions of a shell program -> tests: `[ … ]`, `[[ … ]]`, grep and the status of commands."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_condition(reader: ShellReader, node: Node) -> tuple[list[Stmt], Test]:
 
 
 def _command(reader: ShellReader, node: Node, value: Text | None = None) -> tuple[list[Stmt], Test]:
-    """Ask for the status of a command; grep, `test`, `command -v` and functions tell more."""
+    """Return the test of a command's status; grep, `test`, `command -v` and functions say more."""
     words = _words(reader, node)
     name = (words[0].constant or "").rsplit("/", 1)[-1] if words else ""
     place = reader.place(node)
@@ -121,7 +121,7 @@ def _words(reader: ShellReader, node: Node) -> list[Text]:
 
 
 def _grep(place: Place, words: Sequence[Text], given: Text) -> Test:
-    """Read grep's options as far as they say what it looks for."""
+    """Read grep's options as far as they affect what it searches for."""
     patterns: list[str] = []
     fixed = words[0].constant == "fgrep"
     negated = False

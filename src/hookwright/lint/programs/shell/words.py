@@ -22,7 +22,7 @@ _OWN = re.compile(r"[0-9@*#?$!_-]|BASH_SOURCE|PWD|OLDPWD|IFS|RANDOM|SECONDS|LINE
 
 
 def read_word(reader: ShellReader, node: Node) -> Text:
-    """Tell what a node of a word stands for."""
+    """Return the value of a node of a word."""
     match node.type:
         case "raw_string":
             return text(reader.source(node)[1:-1])
@@ -54,7 +54,7 @@ def _pieces(reader: ShellReader, node: Node) -> Text:
             quoted and not child.is_named
         ):
             continue
-        # The grammar counts white space before some expansions as theirs.
+        # The grammar includes white space before some expansions.
         raw = reader.source(child)
         blank = raw[: len(raw) - len(raw.lstrip())] if child.type == "simple_expansion" else ""
         parts += [_unescaped(reader, escape, start, child.start_byte) + blank, read_word(reader, child)]
@@ -75,7 +75,7 @@ def variable(reader: ShellReader, node: Node) -> Text:
 
 
 def lookup(reader: ShellReader, name: str, node: Node, *, fallback: bool = False) -> Text:
-    """Give the value of a variable, or a hole that names the environment."""
+    """Return the value of a variable, or a hole that names the environment."""
     known = reader.variables.get(name)
     if known is not None:
         return known
@@ -112,13 +112,13 @@ def expansion(reader: ShellReader, node: Node) -> Text:
 
 
 def read_pattern(reader: ShellReader, node: Node) -> str:
-    """Give a glob pattern as text; unknown parts become a star."""
+    """Return a glob pattern as text; unknown parts become a star."""
     value = read_word(reader, node)
     return "".join(part if isinstance(part, str) else "*" for part in value.parts)
 
 
 def assign(reader: ShellReader, node: Node) -> list[Stmt]:
-    """Read `NAME=value`; what happens inside of the value comes first."""
+    """Read `NAME=value`, after the effects of the value."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None:
         return []

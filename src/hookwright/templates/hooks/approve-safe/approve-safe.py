@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Approve commands that only read (PreToolUse, Bash); say nothing about all others, so that the user is asked as ever.
+"""Approve read-only commands (PreToolUse, Bash); have no opinion on all others, so that the user is asked as usual.
 
 Approved is a command of which every part is on the list, without redirects, substitutions or background work. Deny and
 ask rules of the user still hold.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Approve commands that only read (PreToolUse, Bash); say nothing about all others, so that the user is asked as ever.
+# Approve read-only commands (PreToolUse, Bash); have no opinion on all others, so that the user is asked as usual.
 #
-# Approved is a command of which every part is on the list, without redirects, substitutions or background work. Deny
-# and ask rules of the user still hold.
+# A command is approved if every part is on the list, without redirects, substitutions or background work. The user's
+# deny and ask rules still apply.
 set -u
 
 command -v jq >/dev/null || { echo "approve-safe needs jq, which is not installed." >&2; exit 1; }

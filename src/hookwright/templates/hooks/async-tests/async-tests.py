@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-#: Wait so long for further edits before the tests start.
+#: Seconds to wait for further edits before the tests start.
 QUIET = 1.0
 LINES = 40
 
@@ -43,7 +43,7 @@ with open(os.path.join(state, "async-tests.lock"), "w", encoding="utf-8") as loc
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        sys.exit(0)  # the run that waits or goes on sees this edit too
+        sys.exit(0)  # the waiting run will include this edit
     time.sleep(QUIET)
     done = subprocess.run(
         command, cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False

@@ -18,7 +18,7 @@ else
   exit 0
 fi
 
-# Whoever holds the lock sees this edit too, because it waits a moment before it starts.
+# The process with the lock waits a moment before it starts, so it includes this edit.
 mkdir -p .claude/logs || exit 1
 exec 9>.claude/logs/async-tests.lock
 flock -n 9 || exit 0

@@ -15,7 +15,7 @@ LIMIT = 2000
 
 
 def short(value):
-    """Write a value as text, without credentials and not too long."""
+    """Return a value as text, shortened and without credentials."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return SECRET.sub("[redacted]", text)[:LIMIT]
 

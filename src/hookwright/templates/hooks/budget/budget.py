@@ -21,7 +21,10 @@ with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
     text = file.read().strip()
     used = int(text) if text.isdigit() else 0
     if used >= BUDGET.get(tool, used + 1):
-        print(f"The budget of {BUDGET[tool]} {tool} calls for this session is used up. Go on without.", file=sys.stderr)
+        print(
+            f"The budget of {BUDGET[tool]} {tool} calls for this session is used up. Continue without it.",
+            file=sys.stderr,
+        )
         sys.exit(2)
     file.seek(0)
     file.truncate()

@@ -22,7 +22,7 @@ flock 9
 read -r used <&9 || true
 case "${used:=0}" in *[!0-9]*) used=0 ;; esac
 if [ "$used" -ge "$budget" ]; then
-  echo "The budget of $budget $tool calls for this session is used up. Go on without." >&2
+  echo "The budget of $budget $tool calls for this session is used up." >&2
   exit 2
 fi
 printf '%s\n' "$((used + 1))" >"$folder/$session-$tool"

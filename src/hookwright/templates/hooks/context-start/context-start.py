@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tell the model where it is (SessionStart): git facts, then `.claude/context.md`; after a compaction again."""
+"""Give the model its context (SessionStart): git facts, then `.claude/context.md`; again after a compaction."""
 
 import json
 import os
 import subprocess
 import sys
 
-#: Over 10,000 characters the model would see a preview only.
+#: Above 10,000 characters the model would only see a preview.
 LIMIT = 8000
 
 

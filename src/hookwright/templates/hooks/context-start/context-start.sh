@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tell the model where it is (SessionStart): git facts, then `.claude/context.md`; after a compaction again.
-# On this event whatever is printed becomes context for the model.
+# Give the model its context (SessionStart): git facts, then `.claude/context.md`; again after a compaction.
+# On this event all output becomes context for the model.
 set -u
 
 cat >/dev/null
@@ -24,5 +24,5 @@ facts() {
   fi
 }
 
-# Over 10,000 characters the model would see a preview only.
+# Above 10,000 characters the model would only see a preview.
 facts | head -c 8000

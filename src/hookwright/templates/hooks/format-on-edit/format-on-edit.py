@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Format the file that was just written (PostToolUse); silent unless the formatter cannot read it."""
+"""Format the file just written (PostToolUse); silent unless the formatter fails."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format the file that was just written (PostToolUse); silent unless the formatter cannot read it.
+# Format the file just written (PostToolUse); silent unless the formatter fails.
 set -u
 
 command -v jq >/dev/null || { echo "format-on-edit needs jq, which is not installed." >&2; exit 1; }

@@ -24,13 +24,13 @@ def parts(command):
 
 
 def branch(folder):
-    """Name the branch that is checked out, or nothing."""
+    """Return the current branch, or an empty string."""
     argv = ["git", "-C", folder, "symbolic-ref", "--short", "-q", "HEAD"]
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def broken_rule(words, cwd):
-    """Say which rule a command breaks, or None."""
+    """Return which rule a command breaks, or None."""
     if words[:1] != ["git"]:
         return None
     rest = words[1:]
@@ -41,9 +41,9 @@ def broken_rule(words, cwd):
     if not rest or rest[0] not in ("commit", "push", "merge"):
         return None
     if "--no-verify" in rest or (rest[0] == "commit" and "-n" in rest):
-        return f"`git {rest[0]} --no-verify` skips the checks of this repository. Fix what they find instead."
+        return f"`git {rest[0]} --no-verify` skips this repository's checks. Fix what they find instead."
     if rest[0] == "commit" and "--allow-empty-message" in rest:
-        return "A commit says why it was made. Give it a message."
+        return "A commit needs a message that says why it was made."
     if rest[0] == "commit" and branch(folder) in MAIN:
         return f"You are on {branch(folder)}. Make a branch first: git switch -c <topic>"
     return None
@@ -53,7 +53,7 @@ event = json.load(sys.stdin.buffer)
 try:
     found = parts(event["tool_input"].get("command", ""))
 except ValueError:
-    found = []  # unbalanced quotes: the shell will refuse it too
+    found = []  # unbalanced quotes: the shell refuses it anyway
 for words in found:
     reason = broken_rule(words, event["cwd"])
     if reason:

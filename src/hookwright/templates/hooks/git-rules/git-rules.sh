@@ -10,7 +10,7 @@ refuse() {
 command -v jq >/dev/null || refuse "git-rules needs jq, which is not installed."
 event=$(cat)
 
-# One line for each simple command, its words separated by tabs, quotes taken away.
+# One line per simple command, its words separated by tabs, without quotes.
 split='
   .tool_input.command // ""
   | [scan("(?:\"(?:[^\"\\\\]|\\\\.)*\"|\u0027[^\u0027]*\u0027|\\\\.|[^\\s;&|()\"\u0027\\\\])+|[;&|()\\n]+")]
@@ -32,9 +32,9 @@ check() {
   local words=" $* "
   case "$verb:$words" in
     *" --no-verify "* | commit:*" -n "*)
-      refuse "\`git $verb --no-verify\` skips the checks of this repository. Fix what they find instead."
+      refuse "\`git $verb --no-verify\` skips this repository's checks. Fix what they find instead."
       ;;
-    commit:*" --allow-empty-message "*) refuse "A commit says why it was made. Give it a message." ;;
+    commit:*" --allow-empty-message "*) refuse "A commit needs a message that says why it was made." ;;
   esac
   if [ "$verb" = commit ]; then
     local branch

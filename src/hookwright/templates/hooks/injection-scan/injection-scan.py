@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Look for hidden letters and for orders to the model in what a tool brought in (PostToolUse); add a warning."""
+"""Scan tool results for hidden characters and for instructions to the model (PostToolUse); add a warning."""
 
 import json
 import re
 import sys
 
 SIGNS = {
-    "letters that nobody can see": re.compile(
+    "invisible characters": re.compile(
         "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0000-\U000e007f]{3}"
     ),
     "an order to forget its instructions": re.compile(

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Look for hidden letters and for orders to the model in what a tool brought in (PostToolUse); add a warning.
+# Scan tool results for hidden characters and for instructions to the model (PostToolUse); add a warning.
 set -u
 
 command -v jq >/dev/null || { echo "injection-scan needs jq, which is not installed." >&2; exit 1; }
 
 exec jq -c '
   [
-    ["letters that nobody can see",
+    ["invisible characters",
       "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\udb40\udc00-\udb40\udc7f]{3}", ""],
     ["an order to forget its instructions",
       "\\b(ignore|disregard|forget)\\b.{0,30}\\b(previous|prior|above|earlier|system)\\b.{0,30}\\b(instructions?|prompts?|rules)\\b",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Show a desktop notice (Notification and Stop); without a notifier the terminal's bell rings.
+"""Show a desktop notification (Notification and Stop); without a notifier, ring the terminal bell.
 
-The message is given to the notifier as an argument and never becomes part of a script.
+The message is passed to the notifier as an argument and never becomes part of a script.
 """
 
 import json

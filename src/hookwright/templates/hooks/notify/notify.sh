@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Show a desktop notice (Notification and Stop); without a notifier the terminal's bell rings.
-# The message is given to the notifier as an argument and never becomes part of a script.
+# Show a desktop notification (Notification and Stop); without a notifier, ring the terminal bell.
+# The message is passed to the notifier as an argument and never becomes part of a script.
 set -u
 
 command -v jq >/dev/null || { echo "notify needs jq, which is not installed." >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Protect files that are not to be edited (PreToolUse, the tools that write files).
+"""Protect files from edits (PreToolUse, the tools that write files).
 
-Links are resolved first, so a link to a protected file is protected too. Writes by shell commands do not come past
+Links are resolved first, so a link to a protected file is also protected. Writes by shell commands do not pass
 here: add a `deny` permission rule, or a guard on Bash, where that matters.
 """
 
@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-#: Patterns for the path below the project, and for the file's name alone; edit them to your needs.
+#: Patterns for the path below the project and for the file's name; edit them to your needs.
 PROTECTED = {
     ".env": "it holds secrets; edit .env.example instead",
     ".env.*": "it holds secrets; edit .env.example instead",

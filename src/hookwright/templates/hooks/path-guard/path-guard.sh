@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Protect files that are not to be edited (PreToolUse, the tools that write files).
+# Protect files from edits (PreToolUse, the tools that write files).
 #
-# Links are resolved first, so a link to a protected file is protected too. Writes by shell commands do not come past
+# Links are resolved first, so a link to a protected file is also protected. Writes by shell commands do not pass
 # here: add a `deny` permission rule, or a guard on Bash, where that matters.
 set -u
 
@@ -18,7 +18,7 @@ cwd=$(jq -r .cwd <<<"$event")
 case "$given" in /*) path=$given ;; *) path=$cwd/$given ;; esac
 project=$(realpath -m -- "${CLAUDE_PROJECT_DIR:-$cwd}")
 
-# The path below the project, and the file's name alone; edit the patterns to your needs.
+# Patterns for the path below the project and for the file's name; edit them to your needs.
 check() {
   local below=${1#"$project"/} why=""
   local name=${1##*/}

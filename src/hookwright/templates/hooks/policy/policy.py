@@ -3,7 +3,7 @@
 
 A rule has `tool` (pattern for the whole name), `field` (of the input; without it the whole input), `pattern`,
 `decision` (deny or ask) and `reason`. The first deny wins, then the first ask. A broken file refuses everything, so
-that a typing mistake never switches the policy off.
+that a typo never switches the policy off.
 """
 
 import json
@@ -36,7 +36,7 @@ try:
 except FileNotFoundError:
     sys.exit(0)
 except (ValueError, KeyError, AttributeError, TypeError, re.error) as error:
-    print(f".claude/policy.json cannot be understood ({error}); nothing is allowed until it is fixed.", file=sys.stderr)
+    print(f".claude/policy.json is not valid ({error}); everything is refused until it is fixed.", file=sys.stderr)
     sys.exit(2)
 if rule is not None:
     answer = {

@@ -3,7 +3,7 @@
 #
 # A rule has `tool` (pattern for the whole name), `field` (of the input; without it the whole input), `pattern`,
 # `decision` (deny or ask) and `reason`. The first deny wins, then the first ask. A broken file refuses everything, so
-# that a typing mistake never switches the policy off.
+# that a typo never switches the policy off.
 set -u
 
 refuse() {
@@ -26,5 +26,5 @@ answer=$(jq -c --slurpfile rules "$rules" '
       hookEventName: "PreToolUse",
       permissionDecision: (if .decision == "deny" then "deny" else "ask" end),
       permissionDecisionReason: (.reason // "the policy has a rule for \(.pattern)")
-    }}' 2>&1) || refuse ".claude/policy.json cannot be understood ($answer); nothing is allowed until it is fixed."
+    }}' 2>&1) || refuse ".claude/policy.json is not valid ($answer); everything is refused until it is fixed."
 printf '%s\n' "$answer"

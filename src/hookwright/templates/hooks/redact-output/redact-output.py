@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Take credentials out of a tool's result (PostToolUse); the result keeps its shape, only texts change."""
+"""Redact credentials in a tool's result (PostToolUse); the result keeps its shape, only strings change."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Take credentials out of a tool's result (PostToolUse); the result keeps its shape, only texts change.
+# Redact credentials in a tool's result (PostToolUse); the result keeps its shape, only strings change.
 set -u
 
 command -v jq >/dev/null || { echo "redact-output needs jq, which is not installed." >&2; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Post the event's name, tool and session to a dashboard on this machine; prints nothing, so it cannot steer.
+# Post the event's name, tool and session to a dashboard on this machine; prints nothing, so it cannot interfere.
 # Names and ids only: no input, no prompt, no output leaves the session.
 set -u
 

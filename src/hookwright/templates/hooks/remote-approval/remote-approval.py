@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ask a web service whether a command may run (PreToolUse); whatever goes wrong means no.
+"""Ask a web service whether a command may run (PreToolUse); any failure means no.
 
 `.claude/approval-url` holds the address. The event is posted to it, and the answer must be a JSON object with
 `approved` (true or false) and, if you like, `reason`. Put a pattern for the commands that need it into NEEDED.
@@ -28,13 +28,13 @@ try:
     with open(os.path.join(project, ".claude", "approval-url"), encoding="utf-8") as file:
         url = file.read().strip()
 except OSError:
-    refuse("This needs approval, and .claude/approval-url does not say whom to ask.")
+    refuse("This needs approval, but .claude/approval-url does not contain an address to ask.")
 question = json.dumps({"tool": event["tool_name"], "input": event["tool_input"], "cwd": event["cwd"]})
 options = ["--silent", "--show-error", "--fail", "--max-time", str(SECONDS), "--proto", "=https,http"]
 argv = ["curl", *options, "--header", "Content-Type: application/json", "--data-binary", "@-", "--", url]
 done = subprocess.run(argv, input=question.encode(), capture_output=True, check=False)
 if done.returncode != 0:
-    refuse(f"Nobody answered the request for approval: {done.stderr.decode('utf-8', 'replace').strip()}")
+    refuse(f"The request for approval got no answer: {done.stderr.decode('utf-8', 'replace').strip()}")
 try:
     answer = json.loads(done.stdout)
 except ValueError:

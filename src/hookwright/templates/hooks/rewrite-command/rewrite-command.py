@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turn `npm` into the project's package manager (PreToolUse, Bash), where the command is that alone.
+"""Replace `npm` with the project's package manager (PreToolUse, Bash), in commands that only call it.
 
-`updatedInput` replaces the whole input, so the other fields are given back as they came.
+`updatedInput` replaces the whole input, so the other fields are returned unchanged.
 """
 
 import json

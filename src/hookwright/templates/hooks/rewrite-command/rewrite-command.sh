@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Turn `npm` into the project's package manager (PreToolUse, Bash), where the command is that alone.
-# `updatedInput` replaces the whole input, so the other fields are given back as they came.
+# Replace `npm` with the project's package manager (PreToolUse, Bash), in commands that only call it.
+# `updatedInput` replaces the whole input, so the other fields are returned unchanged.
 set -u
 
 command -v jq >/dev/null || { echo "rewrite-command needs jq, which is not installed." >&2; exit 1; }

@@ -17,7 +17,7 @@ SECRETS = {
 
 
 def texts(value):
-    """List every text inside of a value."""
+    """List every string inside a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -33,5 +33,5 @@ looked_at = event.get("prompt") if event["hook_event_name"] == "UserPromptSubmit
 for text in texts(looked_at):
     for name, pattern in SECRETS.items():
         if re.search(pattern, text):
-            print(f"This contains {name}. Put it into an environment variable and use its name.", file=sys.stderr)
+            print(f"This contains {name}. Put it in an environment variable and use its name.", file=sys.stderr)
             sys.exit(2)

@@ -24,5 +24,5 @@ found=$(jq -r '
   | first[0] // ""') || refuse "secret-guard cannot read the event."
 
 if [ -n "$found" ]; then
-  refuse "This contains $found. Put it into an environment variable and use its name."
+  refuse "This contains $found. Put it in an environment variable and use its name."
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Refuse shell commands that destroy work (PreToolUse, Bash and PowerShell).
 
-The command is split into its parts first, so that `rm -r -f x` is seen and `echo "rm -rf /"` is not. This catches
-mistakes. It is no boundary: a script can hide anything, so keep permission rules and backups.
+The command is split into its parts first, so that `rm -r -f x` is found and `echo "rm -rf /"` is not. This catches
+mistakes. It is not a boundary: a script can hide anything, so keep permission rules and backups.
 """
 
 import json
@@ -30,14 +30,14 @@ def parts(command):
 
 
 def without_prefixes(words):
-    """Drop `sudo`, `env A=1` and the like."""
+    """Remove prefixes such as `sudo` and `env A=1`."""
     while words and (words[0] in PREFIXES or re.match(r"\w+=", words[0])):
         words = words[1:]
     return words
 
 
 def flags(words):
-    """List single options: -rf counts as -r and -f."""
+    """List single options: -rf is -r and -f."""
     found = set()
     for word in words:
         if word.startswith("--"):
@@ -48,7 +48,7 @@ def flags(words):
 
 
 def precious(target):
-    """Tell whether everything is lost when this path is removed."""
+    """Return whether removing this path would lose everything."""
     path = os.path.normpath(os.path.expanduser(target.rstrip("*")) or "/")
     if path in (".", "..", os.path.expanduser("~"), os.getcwd()) or os.path.basename(path) == ".git":
         return True
@@ -56,7 +56,7 @@ def precious(target):
 
 
 def danger(words):
-    """Say why a command is refused, or None."""
+    """Return why a command is refused, or None."""
     words = without_prefixes(words)
     if not words:
         return None
@@ -66,9 +66,9 @@ def danger(words):
     if name == "rm" and options & {"-r", "-R", "--recursive"}:
         lost = [target for target in targets if precious(target)]
         if lost:
-            return f"`rm` would remove {lost[0]} with everything in it. Name the folder that you mean."
+            return f"`rm` would remove {lost[0]} with everything in it. Name the folder you mean."
     if name == "git" and targets[:1] == ["reset"] and "--hard" in options:
-        return "`git reset --hard` throws uncommitted work away. Use `git stash` first."
+        return "`git reset --hard` discards uncommitted work. Use `git stash` first."
     if name == "git" and targets[:1] == ["clean"] and "-f" in options and "-d" in options:
         return "`git clean -fd` deletes untracked files for good. Use `git clean -nd` and delete by name."
     if name == "git" and targets[:1] == ["push"] and options & {"-f", "--force"}:
@@ -84,7 +84,7 @@ event = json.load(sys.stdin.buffer)
 try:
     found = parts(event["tool_input"].get("command", ""))
 except ValueError:
-    found = []  # unbalanced quotes: the shell will refuse it too
+    found = []  # unbalanced quotes: the shell refuses it anyway
 for words in found:
     reason = danger(words)
     if reason:

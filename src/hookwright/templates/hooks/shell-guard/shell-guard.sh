@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Refuse shell commands that destroy work (PreToolUse, Bash and PowerShell).
 #
-# jq splits the command into its parts first, so that `rm -r -f x` is seen and `echo "rm -rf /"` is not. This catches
-# mistakes. It is no boundary: a script can hide anything, so keep permission rules and backups.
+# jq splits the command into its parts first, so that `rm -r -f x` is found and `echo "rm -rf /"` is not. This catches
+# mistakes. It is not a boundary: a script can hide anything, so keep permission rules and backups.
 set -u
 
 refuse() {
@@ -12,7 +12,7 @@ refuse() {
 
 command -v jq >/dev/null || refuse "shell-guard needs jq, which is not installed."
 
-# One line for each simple command, its words separated by tabs, quotes taken away.
+# One line per simple command, its words separated by tabs, without quotes.
 split='
   .tool_input.command // ""
   | [scan("(?:\"(?:[^\"\\\\]|\\\\.)*\"|\u0027[^\u0027]*\u0027|\\\\.|[^\\s;&|()\"\u0027\\\\])+|[;&|()\\n]+")]
@@ -53,13 +53,13 @@ check() {
       case "$short$long" in *[rR]* | *" --recursive "*) ;; *) return 0 ;; esac
       for word in "${targets[@]}"; do
         if precious "$word"; then
-          refuse "\`rm\` would remove $word with everything in it. Name the folder that you mean."
+          refuse "\`rm\` would remove $word with everything in it. Name the folder you mean."
         fi
       done
       ;;
     git)
       case "$first:$short:$long" in
-        reset:*" --hard "*) refuse '`git reset --hard` throws uncommitted work away. Use `git stash` first.' ;;
+        reset:*" --hard "*) refuse '`git reset --hard` discards uncommitted work. Use `git stash` first.' ;;
         clean:*f*d*:* | clean:*d*f*:*)
           refuse '`git clean -fd` deletes untracked files for good. Use `git clean -nd` and delete by name.'
           ;;

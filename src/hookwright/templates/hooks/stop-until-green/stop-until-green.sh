@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Send the agent back to work while the checks fail (Stop), once for each turn: it never loops.
+# Send the agent back to work while the checks fail (Stop), once per turn: it never loops.
 #
 # The check is an executable `.claude/check`, else `make check`, else `npm test`, whichever the project has.
 set -u

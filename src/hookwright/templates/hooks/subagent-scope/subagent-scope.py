@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Let subagents write inside of the project alone (PreToolUse); the main agent is not concerned."""
+"""Let subagents write only inside the project (PreToolUse); the main agent is not affected."""
 
 import json
 import os
@@ -14,7 +14,7 @@ path = os.path.realpath(os.path.join(event["cwd"], given))
 below = os.path.relpath(path, project)
 who = event.get("agent_type") or "A subagent"
 if below.startswith(".."):
-    print(f"{who} may write inside of the project only, and {path} is outside.", file=sys.stderr)
+    print(f"{who} may only write inside the project, and {path} is outside.", file=sys.stderr)
     sys.exit(2)
 if below.split(os.sep)[0] == ".claude":
     print(f"{who} may not change .claude; report what should change instead.", file=sys.stderr)

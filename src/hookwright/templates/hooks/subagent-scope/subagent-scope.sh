@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Let subagents write inside of the project alone (PreToolUse); the main agent is not concerned.
+# Let subagents write only inside the project (PreToolUse); the main agent is not affected.
 set -u
 
 refuse() {
@@ -22,4 +22,4 @@ case "$path" in
   "$project"/.claude/*) refuse "$who may not change .claude; report what should change instead." ;;
   "$project"/*) exit 0 ;;
 esac
-refuse "$who may write inside of the project only, and $path is outside."
+refuse "$who may only write inside the project, and $path is outside."
