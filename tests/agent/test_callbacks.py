@@ -156,13 +156,13 @@ def test_a_program_that_goes_away_holds_nothing_up(place: Place) -> None:
     ("hooks", "said"),
     [
         ({"PreTool": []}, "hooks.PreTool: not an event"),
-        ({"Stop": {}}, "hooks.Stop: {} is no list"),
-        ({"Stop": ["x"]}, "hooks.Stop[0]: 'x' is no object"),
-        ({"Stop": [{"hookCallbackIds": "x"}]}, "hooks.Stop[0].hookCallbackIds: 'x' is no list"),
-        ({"Stop": [{"matcher": 1, "hookCallbackIds": []}]}, "hooks.Stop[0].matcher: 1 is no text"),
+        ({"Stop": {}}, "hooks.Stop: {} is not a list"),
+        ({"Stop": ["x"]}, "hooks.Stop[0]: 'x' is not an object"),
+        ({"Stop": [{"hookCallbackIds": "x"}]}, "hooks.Stop[0].hookCallbackIds: 'x' is not a list"),
+        ({"Stop": [{"matcher": 1, "hookCallbackIds": []}]}, "hooks.Stop[0].matcher: 1 is not a string"),
         ({"Stop": [{"timeout": -1, "hookCallbackIds": []}]}, "hooks.Stop[0].timeout: -1 is no number"),
         ({"Stop": [{"onFailure": "x", "hookCallbackIds": []}]}, "hooks.Stop[0].onFailure"),
-        ("x", "hooks: 'x' is no object"),
+        ("x", "hooks: 'x' is not an object"),
     ],
 )
 def test_a_registration_that_cannot_be_read_is_refused_with_its_place(place: Place, hooks: Any, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Hooks that the program on the other end answers: registered by a control request, asked by one for each run."""
+"""Hooks a host answers: registered by one control request, called by another for each run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hookwright.protocol.handlers import CallbackHandler, OnFailure
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope, Source
 
-#: Sends a request to the program and gives its answer; raises when there is none.
+#: Sends a request to the host and returns its answer; raises when there is none.
 AskHost = Callable[[Mapping[str, Json]], Awaitable[Mapping[str, Json]]]
 
 
 class InvalidCallbacks(ValueError):
-    """A registration that cannot be read; the message names the place."""
+    """An invalid registration; the message names the place."""
 
 
 def callback_hooks(given: Json, ask: AskHost) -> Hooks:
@@ -29,9 +29,9 @@ def callback_hooks(given: Json, ask: AskHost) -> Hooks:
             entry = _mapping(value, at)
             matcher, limit = entry.get("matcher"), entry.get("timeout")
             if not isinstance(matcher, str | None):
-                raise InvalidCallbacks(f"{at}.matcher: {matcher!r} is no text")
+                raise InvalidCallbacks(f"{at}.matcher: {matcher!r} is not a string")
             if isinstance(limit, bool) or not isinstance(limit, int | float | None) or (limit or 1) <= 0:
-                raise InvalidCallbacks(f"{at}.timeout: {limit!r} is no number of seconds")
+                raise InvalidCallbacks(f"{at}.timeout: {limit!r} is not a positive number of seconds")
             try:
                 on_failure = OnFailure(entry.get("onFailure") or "continue")
             except ValueError:
@@ -56,11 +56,11 @@ def _asking(name: str, ask: AskHost) -> Callable[..., Awaitable[Mapping[str, Jso
 
 def _mapping(value: Json, at: str) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
-        raise InvalidCallbacks(f"{at}: {value!r} is no object")
+        raise InvalidCallbacks(f"{at}: {value!r} is not an object")
     return value
 
 
 def _list(value: Json, at: str) -> list[Json]:
     if not isinstance(value, list):
-        raise InvalidCallbacks(f"{at}: {value!r} is no list")
+        raise InvalidCallbacks(f"{at}: {value!r} is not a list")
     return value

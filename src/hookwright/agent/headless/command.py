@@ -29,14 +29,14 @@ from hookwright.observers import Notice
 from hookwright.protocol.diagnostics import Severity
 from hookwright.text import harmless, say
 
-#: What the process ends with when a signal ends it: SIGTERM is an abortion, SIGINT a wish.
+#: Exit status after a signal: SIGTERM aborts the run, SIGINT is the user's choice.
 SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 0}
 
 
 def main(args: argparse.Namespace, prompt: str | None) -> int:
-    """Run the agent; returns the exit status."""
+    """Run the agent; return the exit status."""
     if prompt == "" and not (args.continue_ or args.resume):
-        raise ConfigError("no prompt: give one as an argument or on stdin")
+        raise ConfigError("no prompt: pass one as an argument or on stdin")
     options = read_options(args, os.environ)
     console = Console(args)
     try:
@@ -46,7 +46,7 @@ def main(args: argparse.Namespace, prompt: str | None) -> int:
 
 
 async def _run(args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None) -> int:
-    """Work in a task of its own, so that a signal can end it in order."""
+    """Work in a separate task, so that a signal can end it cleanly."""
     work = asyncio.ensure_future(_session(args, options, console, prompt))
     ended: list[int] = []
 
@@ -106,7 +106,7 @@ class Console:
         if args.input_format == "stream-json":
             self.control = self._listening(args.permission_prompt_tool)
         elif args.permission_prompt_tool is not None:
-            raise ConfigError("--permission-prompt-tool needs --input-format stream-json: nobody else could be asked")
+            raise ConfigError("--permission-prompt-tool needs --input-format stream-json")
 
     def _listening(self, asks: str | None) -> Control:
         if not isinstance(self._output, StreamOutput):
@@ -114,12 +114,12 @@ class Console:
         control = Control(self._output.line, lambda text: print(f"hookwright: {text}", file=sys.stderr))
         if asks is not None:
             if asks != "stdio":
-                raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` can be asked")
+                raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")
             self.person = Person(permit=control.permit)
         return control
 
     def update(self, update: Update) -> None:
-        """Tell one update where it belongs."""
+        """Print and log an update."""
         self._output.update(update)
         if self._log is not None:
             self._log.update(update)
@@ -129,7 +129,7 @@ class Console:
             say([update.text], sys.stderr)
 
     def notice(self, notice: Notice) -> None:
-        """Tell one notice of the engine."""
+        """Print and log a notice of the engine."""
         self._output.notice(notice)
         if self._log is not None:
             self._log.notice(notice)
@@ -154,7 +154,7 @@ def _debug_log(args: argparse.Namespace) -> DebugLog | None:
 
 
 def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptions:
-    """Turn arguments into options."""
+    """Return the options that the arguments ask for."""
     if args.resume == "":
         raise ConfigError("--resume: name the conversation, or use --continue for the last one")
     return msgspec.structs.replace(

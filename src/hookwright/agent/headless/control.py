@@ -1,4 +1,4 @@
-"""The dialogue with a program that holds the other end: prompts and control requests in, answers and questions out."""
+"""The control protocol: prompts and requests of the host come in, responses and questions go out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = "The host is gone."
 
 
 class Control:
-    """Reads JSON lines from stdin in a thread of its own and answers on the stream."""
+    """Reads JSON lines from stdin in its own thread and answers on the stream."""
 
     def __init__(self, write: Write, complain: Callable[[str], None]) -> None:
         self._write = write
@@ -37,7 +37,7 @@ class Control:
     # ── questions to the host ───────────────────────────────────────────────
 
     async def permit(self, question: PermissionQuestion) -> Permission:
-        """Ask the host whether a call may be made; a host that went away says no."""
+        """Ask the host whether a call may run; if the host is gone, the answer is no."""
         request = {
             "subtype": "can_use_tool",
             "tool_name": question.tool_name,
@@ -64,7 +64,7 @@ class Control:
         )
 
     async def _ask(self, request: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Ask the host, and tell it when its answer is no longer waited for; raise NoAnswer if it gives none."""
+        """Ask the host, and cancel the request when its answer is no longer needed; raise HostSilent without one."""
         if self._ended:
             raise HostSilent(GONE)
         name = f"hookwright-{next(self._numbers)}"
@@ -81,12 +81,12 @@ class Control:
     # ── lines from the host ─────────────────────────────────────────────────
 
     def serve(self, agent: Agent) -> None:
-        """Read on behalf of an agent: in a thread, since stdin may be anything, and a daemon, since it may not end."""
+        """Read for an agent: in a thread, since stdin may be any kind of file, and a daemon, since it may not end."""
         self._agent, self._inbox = agent, agent.session.inbox
         loop = asyncio.get_running_loop()
 
         def read() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody is left to hear
+            with contextlib.suppress(RuntimeError):  # the event loop has ended, and with it the session
                 for line in sys.stdin.buffer:
                     loop.call_soon_threadsafe(self.take, line)
                 loop.call_soon_threadsafe(self.take, b"")
@@ -94,7 +94,7 @@ class Control:
         threading.Thread(target=read, name="hookwright-stdin", daemon=True).start()
 
     def take(self, line: bytes) -> None:
-        """Deal with one line; an empty one is the end."""
+        """Handle one line; empty bytes are the end of the input."""
         assert self._agent is not None
         assert self._inbox is not None
         if not line:
@@ -103,7 +103,7 @@ class Control:
         elif line.strip():
             value, problem = parse_json(line.decode("utf-8", "replace"))
             if problem is not None or not isinstance(value, dict):
-                self._complain(f"stdin: a line is no JSON object and is left out: {problem or 'not an object'}")
+                self._complain(f"stdin: skipped a line that is not a JSON object: {problem or 'another kind of value'}")
             else:
                 self._dispatch(self._agent, self._inbox, value)
 
@@ -124,7 +124,7 @@ class Control:
                 self._requests.add(task)
                 task.add_done_callback(self._requests.discard)
             case other:
-                self._complain(f"stdin: a line of type {other!r} is left out; send user or control lines.")
+                self._complain(f"stdin: skipped a line of type {other!r}; send user or control lines.")
 
     def _answered(self, response: Json) -> None:
         if not isinstance(response, dict):
@@ -152,15 +152,15 @@ class Control:
 
 
 class HostSilent(Exception):
-    """The host gave no answer, and why."""
+    """The host gave no answer; the message says why."""
 
 
 class _Refusal(Exception):
-    """A request that is not carried out, and why."""
+    """A refused request; the message says why."""
 
 
 async def carry_out(agent: Agent, request: Mapping[str, Json]) -> dict[str, Json]:
-    """Do what a host asks for."""
+    """Run a request of the host and return the response."""
     match request.get("subtype"):
         case "initialize":
             components = agent.session.equipment.components
@@ -185,11 +185,11 @@ async def carry_out(agent: Agent, request: Mapping[str, Json]) -> dict[str, Json
                 raise _Refusal("register_repo_root needs `path`, the directory to add")
             return {"message": agent.add_directory(path)}
         case other:
-            raise _Refusal(f"the control request {other!r} is not known here")
+            raise _Refusal(f"the control request {other!r} is not supported")
 
 
 def prompt_text(value: Mapping[str, Json]) -> str:
-    """Read the words of a user line: a text, or the text blocks of its content."""
+    """Return the text of a user line: a string, or the text blocks of its content."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else message
     if isinstance(content, list):

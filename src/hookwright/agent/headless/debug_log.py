@@ -1,4 +1,4 @@
-"""The debug file: when hooks start and end, what they print, what fails, what is added to the conversation."""
+"""The debug file: hook starts and ends, output, failures, and texts added to the conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookwright.protocol.outcome import Ending, Run
 from hookwright.protocol.replies import Exited
 from hookwright.visibility import Form, Reader, messages
 
-#: What would end a line for some reader, or do something on a terminal.
+#: Characters that end a line for some readers or control a terminal.
 _UNSEEN = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029} - {0x09, 0x0A}, "\ufffd")
 
 
@@ -32,7 +32,7 @@ class DebugLog:
         self._machine_output = machine_output
 
     def notice(self, notice: Notice) -> None:
-        """Log what the engine does."""
+        """Log a notice of the engine."""
         match notice:
             case RunStarted(job=job):
                 kind = job.handler.kind.value
@@ -61,7 +61,7 @@ class DebugLog:
             self.write("DEBUG", f"Hook {name} stdout: {run.reply.stdout.decode('utf-8', 'replace').rstrip()}")
 
     def update(self, update: Update) -> None:
-        """Log what the agent tells."""
+        """Log an update of the agent."""
         match update:
             case Added(text=text, hook_name=hook) if hook and not self._machine_output:
                 self.write("INFO", f"user: {text}")
@@ -73,13 +73,13 @@ class DebugLog:
                 self.write("DEBUG", f"Hook {hook_name(late.job.event)} ended in the background: {_late(late)}")
 
     def write(self, level: str, text: str) -> None:
-        """Write one entry; lines after the first are indented, and nothing in it moves a cursor."""
+        """Write one entry; later lines are indented, and control characters are replaced."""
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
         body = text.translate(_UNSEEN).replace("\n", "\n    ")
         os.write(self._file, f"{now}Z [{level}] {body}\n".encode("utf-8", "replace"))
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         os.close(self._file)
 
 

@@ -1,4 +1,4 @@
-"""Hook runs as lines of the stream: hook_started, hook_response; which of them a host wants to see."""
+"""Hook runs as lines of the stream: hook_started and hook_response, as far as the host asked for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hookwright.protocol.outcome import Block, Deny, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
 
 _NO_START = frozenset({Streamed.END, Streamed.NOTHING})
-#: Questions to a model are no processes; only that one could not be asked is told.
+#: Questions to a model are not processes; they appear only when the model could not be asked.
 _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
 
 Line = Mapping[str, Json]
@@ -28,11 +28,11 @@ class HookLines:
     def __init__(self, write: Callable[[Line], None], *, all_events: bool) -> None:
         self._write = write
         self._all = all_events
-        #: Firings of a prompt that a hook has blocked: what comes after that is of no use to anybody.
+        #: The prompt event a hook blocked last; later runs of the same event are omitted.
         self._closed: set[int] = set()
 
     def __call__(self, notice: Notice) -> None:
-        """Write what one notice says."""
+        """Write a notice as a line."""
         match notice:
             case RunStarted(job=job):
                 if self._wanted(job) and job.event.rules.streamed not in _NO_START and job.handler.kind not in _ASKED:
@@ -84,7 +84,7 @@ def _streams(reply: Reply) -> dict[str, Json]:
 
 
 def _exit_code(run: Run) -> int | None:
-    """Give the exit status, or the HTTP status; 1 for what broke without one."""
+    """Return the exit status or HTTP status; 1 for a failure without one."""
     reply = run.reply
     if isinstance(reply, Exited):
         wrong_event = any(diagnostic.code == "wrong-event-name" for diagnostic in run.verdict.diagnostics)
@@ -107,5 +107,5 @@ def _late_end(late: Late) -> dict[str, Json]:
 
 
 def new_id() -> str:
-    """Make an id for a line."""
+    """Return a new id for a line."""
     return str(uuid.uuid4())

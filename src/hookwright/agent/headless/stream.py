@@ -1,4 +1,4 @@
-"""What `hookwright run` prints: text, one JSON object, or one JSON line for everything that happens."""
+"""What `hookwright run` prints: text, one JSON object, or one JSON line per update."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from hookwright.protocol.wire import encode
 from hookwright.text import say
 from hookwright.visibility import Form
 
-#: Notes that are told elsewhere: a refusal is in the result of its call or prompt.
+#: Notes the stream omits: a refusal is already in the result of its call or prompt.
 _ELSEWHERE = frozenset({Form.BLOCKED.value, "prompt-blocked"})
 
 
 class SessionOutput(Protocol):
-    """A way of telling a session: hears updates of the agent and notices of the engine."""
+    """An output format: takes updates of the agent and notices of the engine."""
 
     def update(self, update: Update) -> None:
-        """Tell one update."""
+        """Print an update."""
         ...
 
     def notice(self, notice: Notice) -> None:
-        """Tell one notice."""
+        """Print a notice."""
         ...
 
     def close(self) -> None:
@@ -53,22 +53,22 @@ class SessionOutput(Protocol):
 
 
 class TextOutput:
-    """The answers, and nothing else."""
+    """The answers only."""
 
     def __init__(self, file: TextIO = sys.stdout) -> None:
         self._file = file
 
     def update(self, update: Update) -> None:
-        """Print the answer of a prompt."""
+        """Print the answer to a prompt."""
         if isinstance(update, Ended):
             text = update.result.text or update.result.stop_reason or ""
             say([text], self._file)
 
     def notice(self, notice: Notice) -> None:
-        """Hooks are not told of here."""
+        """Ignore hooks."""
 
     def close(self) -> None:
-        """There is nothing left to say."""
+        """Do nothing; everything is printed already."""
 
 
 class JsonOutput:
@@ -84,7 +84,7 @@ class JsonOutput:
             self._result = update.result
 
     def notice(self, notice: Notice) -> None:
-        """Hooks are not told of here."""
+        """Ignore hooks."""
 
     def close(self) -> None:
         """Print the result."""
@@ -93,14 +93,14 @@ class JsonOutput:
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a stream tells besides messages."""
+    """What a stream includes in addition to messages."""
 
     hook_events: bool = False
     partial_messages: bool = False
 
 
 class StreamOutput:
-    """One JSON line for everything."""
+    """One JSON line per update."""
 
     def __init__(self, options: StreamOptions, file: TextIO = sys.stdout) -> None:
         self._options = options
@@ -109,14 +109,14 @@ class StreamOutput:
         self._hooks = HookLines(self._system, all_events=options.hook_events)
 
     def notice(self, notice: Notice) -> None:
-        """Tell of hook runs."""
+        """Print hook runs."""
         self._hooks(notice)
 
     def close(self) -> None:
-        """There is nothing left to say."""
+        """Do nothing; everything is printed already."""
 
     def line(self, line: Mapping[str, Json]) -> None:
-        """Write one line of the host's dialogue."""
+        """Print one line of the control protocol."""
         print(encode(line).decode(), file=self._file, flush=True)
 
     def _system(self, fields: Mapping[str, Json]) -> None:
@@ -127,7 +127,7 @@ class StreamOutput:
         self.line({"type": kind, "message": message, **about, **more})
 
     def update(self, update: Update) -> None:
-        """Write what one update says."""
+        """Print an update as a line."""
         match update:
             case Opened():
                 self._session_id = update.session_id
@@ -182,7 +182,7 @@ def _init(update: Opened) -> dict[str, Json]:
 
 
 def result_line(result: Result) -> dict[str, Json]:
-    """Write a result as the last line of its prompt."""
+    """Return a result as the last line of its prompt."""
     ending = result.ending
     line: dict[str, Json] = {
         "type": "result",
@@ -215,7 +215,7 @@ def _stop_reason(result: Result) -> str | None:
 
 
 def output_for(name: str, options: StreamOptions) -> SessionOutput:
-    """Make the output of a format."""
+    """Return the output of a format."""
     match name:
         case "text":
             return TextOutput()

@@ -1,4 +1,4 @@
-"""Agents, skills and commands: the markdown files that give a session more hands, and those that are built in."""
+"""Agents, skills and commands: markdown files of the project, the user and plugins, and built-in agents."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class AgentType(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     description: str
     prompt: str
-    #: None means every tool of the session.
+    #: None for every tool of the session.
     tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
-    #: None means the model of whoever starts it.
+    #: None for the model of the agent that starts it.
     model: str | None = None
     permission_mode: str | None = None
     background: bool = False
@@ -38,7 +38,7 @@ class AgentType(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Skill(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill or a command file: a text that expands to a prompt."""
+    """A skill or a command file, which expands to a prompt."""
 
     name: str
     description: str
@@ -46,12 +46,12 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     #: projectSettings, userSettings or plugin.
     source: str
-    #: True for `.claude/skills`, which the model may call too.
+    #: True for `.claude/skills`, which the model may also call.
     for_model: bool = True
     hooks: tuple[MatcherGroup, ...] = ()
 
     def expand(self, arguments: str) -> str:
-        """Put the arguments into the text: `$ARGUMENTS` and `$1` … `$9`, else behind it."""
+        """Insert the arguments at `$ARGUMENTS` and `$1` … `$9`, else append them."""
         words = _words(arguments)
         marks = re.compile(r"\$ARGUMENTS(?:\[(\d+)\])?|\$(\d)")
 
@@ -68,7 +68,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """Everything that was found, by name; the first of a name counts: project, then user, then plugins."""
+    """Agents and skills by name; of several with one name the first wins: project, then user, then plugins."""
 
     agents: Mapping[str, AgentType]
     skills: Mapping[str, Skill]
@@ -79,7 +79,7 @@ BUILT_IN = (
     AgentType(
         name="general-purpose",
         description="For research, searching code and work in several steps. Has all tools.",
-        prompt="You are a capable agent that carries out one task on its own. Do what is asked, no more and no less, "
+        prompt="You are a capable agent that completes one task independently. Do what is asked, no more and no less, "
         "and end with a short report of what you did and found. Name files by absolute paths.",
     ),
     AgentType(
@@ -92,8 +92,8 @@ BUILT_IN = (
     ),
     AgentType(
         name="Plan",
-        description="Designs how to carry out a change. Changes nothing.",
-        prompt="You design how a change is to be made. You only read; you change nothing. Answer with the steps, the "
+        description="Plans how to make a change. Changes nothing.",
+        prompt="You plan how to make a change. You only read; you change nothing. Answer with the steps, the "
         "files they touch and the risks.",
         tools=("Read", "Glob", "Grep", "Bash"),
         disallowed_tools=("Write", "Edit", "Agent"),
@@ -102,7 +102,7 @@ BUILT_IN = (
 
 
 def load_components(loaded: Loaded, given: Mapping[str, AgentType]) -> Components:
-    """Read the agents, skills and commands that hold for a project; `given` agents go before those of files."""
+    """Read the agents, skills and commands of a project; `given` agents take precedence over files."""
     agents = dict(given)
     skills: dict[str, Skill] = {}
     notes: list[Diagnostic] = []
@@ -123,7 +123,7 @@ def load_components(loaded: Loaded, given: Mapping[str, AgentType]) -> Component
 
 
 def read_agent(file: ComponentFile) -> tuple[AgentType, tuple[Diagnostic, ...]]:
-    """Read an agent's file: who it is in the head, how it works in the body."""
+    """Read an agent's file: its fields in the frontmatter, its prompt in the body."""
     head = read_frontmatter(file.path)
     groups = component_groups(file)
     name = _text(head.data, "name") or file.name
@@ -195,7 +195,7 @@ def _text(fields: Mapping[str, Json], key: str) -> str | None:
 
 
 def _names(value: Json) -> tuple[str, ...] | None:
-    """Read tool names: a list, or one text with commas; `*` means all."""
+    """Read tool names: a list, or one string with commas; return None for `*`, which means all."""
     listed: Sequence[Json] = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
     names = tuple(name.strip() for name in listed if isinstance(name, str) and name.strip())
     return None if not names or "*" in names else names

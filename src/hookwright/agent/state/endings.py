@@ -1,4 +1,4 @@
-"""How a prompt can end, and the result that says so."""
+"""How a prompt can end, and its result."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hookwright.visibility import STOPPED
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The model said its last word and no hook objected."""
+    """The model finished and no hook objected."""
 
     text: str
 
 
 class TurnAnswered(msgspec.Struct, frozen=True):
-    """A command was carried out without the model."""
+    """A command ran without the model."""
 
     text: str
 
@@ -44,13 +44,13 @@ class StopPrevented(msgspec.Struct, frozen=True):
 
 
 class Deferred(msgspec.Struct, frozen=True):
-    """A hook put a call off until somebody resumes the session."""
+    """A hook deferred a call until the session is resumed."""
 
     call: Mapping[str, Json]
 
 
 class Interrupted(msgspec.Struct, frozen=True):
-    """A person, a host or a hook's denial broke the turn off."""
+    """The user, the host or a hook's denial interrupted the turn."""
 
     reason: str = "interrupted"
 
@@ -82,7 +82,7 @@ TurnEnd = (
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What one prompt came to; it is complete however the prompt ended."""
+    """The result of one prompt, complete however the prompt ended."""
 
     ending: TurnEnd
     session_id: str
@@ -90,24 +90,24 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     turns: int = 0
     #: Tool calls of this prompt.
     tool_calls: int = 0
-    #: Seconds, all in all and in model calls.
+    #: Seconds in total, and in model calls.
     duration: float = 0.0
     api_duration: float = 0.0
     usage: Usage = Usage()
     #: The conversation so far, as the model reads it.
     messages: tuple[Mapping[str, Json], ...] = ()
     denials: tuple[Mapping[str, Json], ...] = ()
-    #: The last text as hooks want it displayed, where they do.
+    #: The last text as hooks display it; None where that is the text itself.
     displayed: str | None = None
 
     @property
     def success(self) -> bool:
-        """Tell whether the agent ended by its own decision."""
+        """Whether the agent finished by itself."""
         return isinstance(self.ending, Finished | TurnAnswered)
 
     @property
     def stop_reason(self) -> str | None:
-        """Say why a hook, a limit or an error ended the prompt; None where nothing did."""
+        """Why a hook, a limit or an error ended the prompt; None if none did."""
         match self.ending:
             case Finished() | TurnAnswered():
                 return None
@@ -125,7 +125,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Give what a person reads as the answer."""
+        """The answer as the user reads it."""
         match self.ending:
             case Finished(text=text) | StopPrevented(text=text):
                 return self.displayed if self.displayed is not None else text
@@ -137,12 +137,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def terminal_reason(self) -> str:
-        """Name the ending in one word, as the result line does."""
+        """The ending in one word, as in the result line."""
         return _WORDS[type(self.ending)]
 
     @property
     def is_error(self) -> bool:
-        """Tell whether a headless run ends with a status other than 0."""
+        """Whether a headless run exits with a status other than 0."""
         return isinstance(self.ending, ApiFailed | Interrupted | OutOfTurns)
 
 

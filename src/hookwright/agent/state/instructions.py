@@ -1,4 +1,4 @@
-"""CLAUDE.md and rules files: what is read at the start, what a file brings along, and which of it was read already."""
+"""CLAUDE.md and rules files: those read at the start, those that apply to a file, each of them once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hookwright.config.frontmatter import read_frontmatter
 from hookwright.matching.paths import parse_path
 from hookwright.protocol.jsontext import Json
 
-#: How many imports deep an `@path` is followed.
+#: How deep nested `@path` imports are followed.
 MAX_DEPTH = 5
-#: A longer file is cut; nobody means a model to read more as instructions.
+#: A longer file is cut.
 MAX_CHARS = 200_000
 MANAGED_DIR = "/etc/claude-code"
 
@@ -24,7 +24,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
-    """One file whose text the model reads, and why."""
+    """One file the model reads as instructions, and why."""
 
     path: str
     #: User, Project, Local or Managed.
@@ -38,7 +38,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fields(self) -> dict[str, Json]:
-        """Give the fields of the InstructionsLoaded event."""
+        """The fields of the InstructionsLoaded event."""
         found: dict[str, Json] = {
             "file_path": self.path,
             "memory_type": self.memory_type,
@@ -54,7 +54,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    """A rules file that counts for some paths only."""
+    """A rules file for some paths only."""
 
     path: str
     base: str
@@ -64,7 +64,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 
 class Instructions:
-    """Finds instruction files of one session and gives each of them once."""
+    """Finds the instruction files of one session and returns each of them once."""
 
     def __init__(self, start_dir: str, root: str, config_dir: str, home: str) -> None:
         self._start = start_dir
@@ -75,7 +75,7 @@ class Instructions:
         self._rules: list[_Rule] = []
 
     def at_start(self, reason: str = "session_start") -> list[Instruction]:
-        """Read what holds everywhere: managed, user, then the project from its root down to the start directory."""
+        """Read what applies everywhere: managed, user, then the project from its root down to the start directory."""
         self._seen.clear()
         self._rules.clear()
         found = [*self._file(os.path.join(MANAGED_DIR, "CLAUDE.md"), "Managed", reason)]
@@ -86,7 +86,7 @@ class Instructions:
         return found
 
     def for_file(self, path: str) -> list[Instruction]:
-        """Read what a file brings along: the instructions on the way down to it, and rules whose globs fit it."""
+        """Read what applies to a file: instructions in the folders above it, and rules whose globs match it."""
         path = os.path.normpath(path)
         found: list[Instruction] = []
         if _inside(path, self._start):
@@ -157,7 +157,7 @@ class Instructions:
 
 
 def _between(top: str, bottom: str) -> list[str]:
-    """List the folders from one down to the other, both included; only the lower one if it is not inside."""
+    """Return the folders from one down to the other, both included; only the lower one if it is not inside."""
     folders = [bottom]
     if not _inside(bottom, top):
         return folders
@@ -171,7 +171,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _read(path: str) -> str | None:
-    """Read a text file; None where there is none, or none that is text."""
+    """Read a text file; return None if it is missing or not text."""
     try:
         if not os.path.isfile(path):
             return None
@@ -182,7 +182,7 @@ def _read(path: str) -> str | None:
 
 
 def _imported(parent: Instruction, home: str) -> Iterator[str]:
-    """List the files that a text imports by `@path`, outside of code, relative to the file that says so."""
+    """Yield the files that a text imports by `@path` outside code; paths are relative to the importing file."""
     plain = _CODE.sub(" ", parent.text)
     for found in _IMPORT.finditer(plain):
         name = found[1].rstrip(".,;:!?)")
@@ -211,7 +211,7 @@ def _fits(rule: _Rule, path: str) -> bool:
 
 
 def _expanded(glob: str) -> list[str]:
-    """Spell out `{a,b}`, which the pattern language does not know."""
+    """Expand `{a,b}`, which path patterns do not support."""
     found = _BRACES.search(glob)
     if found is None:
         return [glob]
@@ -220,5 +220,5 @@ def _expanded(glob: str) -> list[str]:
 
 
 def as_text(found: list[Instruction]) -> str:
-    """Lay instructions out for the model, each under its path."""
+    """Return the instructions as the model reads them, each under its path."""
     return "\n\n".join(f"Contents of {one.path}:\n\n{one.text.strip()}" for one in found)

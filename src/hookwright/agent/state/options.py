@@ -1,4 +1,4 @@
-"""What an agent is started with."""
+"""The options of an agent."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MODES = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "auto
 
 
 class NewSession(msgspec.Struct, frozen=True):
-    """Begin a new conversation; the id is made up unless one is given."""
+    """Start a new conversation; without an id, with a random one."""
 
     session_id: str | None = None
 
 
 class ContinueLatest(msgspec.Struct, frozen=True):
-    """Go on with the project's latest conversation."""
+    """Resume the project's latest conversation."""
 
     fork: bool = False
 
 
 class ResumeSession(msgspec.Struct, frozen=True):
-    """Go on with a certain conversation."""
+    """Resume a conversation by id."""
 
     session_id: str
     fork: bool = False
@@ -37,7 +37,7 @@ Start = NewSession | ContinueLatest | ResumeSession
 
 
 class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a run may be told; the defaults are a careful headless session in the current directory."""
+    """The options of a run; the defaults are a cautious headless session in the current directory."""
 
     cwd: str = msgspec.field(default_factory=os.getcwd)
     env: Mapping[str, str] = msgspec.field(default_factory=lambda: dict(os.environ))
@@ -49,13 +49,13 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str | None = None
     allowed_tools: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()
-    #: The tools that are offered; None for the usual ones.
+    #: The tools on offer; None for the default ones.
     tools: tuple[str, ...] | None = None
     settings: tuple[str, ...] = ()
     setting_sources: tuple[str, ...] | None = None
     plugin_dirs: tuple[str, ...] = ()
     mcp_config: tuple[str, ...] = ()
-    #: Leave the project's `.mcp.json` alone.
+    #: Ignore the project's `.mcp.json`.
     strict_mcp_config: bool = False
     agents: Mapping[str, AgentType] = msgspec.field(default_factory=dict)
     system_prompt: str | None = None
@@ -66,26 +66,26 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     worktree: str | None = None
     #: Why Setup hooks run: `init` or `maintenance`.
     setup: str | None = None
-    #: Counts every hook of the project as trusted; None leaves it to the environment and the trust store.
+    #: True trusts every hook of the project; None leaves it to the environment and the trust store.
     trust: bool | None = None
     #: Managed hooks only, and no memory, skills, agents or servers of the project.
     safe_mode: bool = False
-    #: A person sits at a screen: local commands that need one work, and idling is noticed.
+    #: A user sits at a screen: commands that need one work, and idling sends a notification.
     attended: bool = False
-    #: One prompt and then the end: `asyncRewake` hooks are awaited, since nobody would be left to wake.
+    #: One prompt, then the end: `asyncRewake` hooks are awaited, since there is no later turn to wake.
     one_shot: bool = True
     #: Compact when the model has read this many tokens; None for never.
     context_limit: int | None = 160_000
-    #: Seconds until a question that nobody answered becomes a notification.
+    #: Seconds until an unanswered question sends a notification.
     question_notice: float = 6.0
     idle_notice: float = 60.0
-    #: A line for every run and skip in the user's journal.
+    #: Write every run and skip to the user's journal.
     journal: bool = False
-    #: A process beside this one ends running hooks if this one is killed.
+    #: A second process ends running hooks if this one is killed.
     watchdog: bool = True
 
     def places(self) -> Places:
-        """Say where the hooks of the session are looked for."""
+        """Return where the session's hooks come from."""
         return Places(
             project=self.cwd,
             env=self.env,

@@ -10,7 +10,7 @@ import msgspec
 from hookwright.models.anthropic import ALIASES
 from hookwright.models.types import Delta, Model, Request, Response, Usage
 
-#: Dollars for writing a million tokens into a prompt cache, where no price list says more.
+#: Dollars for writing a million tokens into a prompt cache, used for every model.
 CACHE_WRITE_PRICE = 3.75
 #: Seconds a prompt cache lives without being read.
 CACHE_LIFE = 300.0

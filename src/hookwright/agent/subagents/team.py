@@ -87,7 +87,7 @@ class Team:
         return _recorded(actor, await actor.fire(actor.event(TeammateIdle, **about)), Place.USER)
 
     def send(self, actor: Actor, to: str, message: str) -> str | None:
-        """Put a message into a mailbox; a text says why that is not possible."""
+        """Put a message into a mailbox; return why that is not possible, else None."""
         sender = self._subagents.name_of(actor) or (LEADER if actor.is_main else "subagent")
         if to == LEADER:
             actor.session.inbox.put(TeamMessage(sender, message))

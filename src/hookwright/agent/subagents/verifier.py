@@ -41,7 +41,7 @@ class SessionTools:
         actor = self._actor(use.agent_id, main)
         handled = await handle(actor, {"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)})
         if handled.block is None:
-            return ReadResult("A hook deferred this call; it was not made.", True)
+            return ReadResult("A hook deferred this call; it did not run.", True)
         text = "\n\n".join([plain(handled.block["content"]), *actor.dialogue.take_waiting()])
         return ReadResult(text, bool(handled.block.get("is_error")))
 

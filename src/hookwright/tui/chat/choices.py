@@ -1,4 +1,4 @@
-"""What a permission dialog offers, and the reply that each choice is."""
+"""The choices of a permission dialog, and the answer each of them gives."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Once(msgspec.Struct, frozen=True):
 
 
 class Always(msgspec.Struct, frozen=True):
-    """Allow this call and what these updates cover, for the session."""
+    """Allow this call and what these updates cover for the session."""
 
     updates: tuple[Mapping[str, Json], ...]
 
 
 class ByRule(msgspec.Struct, frozen=True):
-    """Allow this call and write a rule to the local settings; the person may change its text first."""
+    """Allow this call and write a rule to the local settings; the user may edit it first."""
 
     rule: str
 
 
 class RefuseChoice(msgspec.Struct, frozen=True):
-    """Deny; the model goes on."""
+    """Deny; the model continues."""
 
 
 class RefuseWithWords(msgspec.Struct, frozen=True):
-    """Deny and tell the model why."""
+    """Deny with a message for the model."""
 
 
 Choice = Once | Always | ByRule | RefuseChoice | RefuseWithWords
@@ -49,17 +49,17 @@ class Offer(msgspec.Struct, frozen=True):
     choice: Choice
 
 
-HOOK_ASKS = "A hook asks about every such call; a rule would not spare the question."
+HOOK_ASKS = "A hook asks about every such call; a rule would not skip the question."
 
 
 def asked_by_hook(call: CallItem | None) -> bool:
-    """Tell whether a PreToolUse hook wants a person to decide."""
+    """Return whether a PreToolUse hook asks for the user's decision."""
     firings = call.firings if call is not None else ()
     return any(firing.outcome is not None and isinstance(firing.outcome.decision, Ask) for firing in firings)
 
 
 def offers(question: PermissionQuestion, cwd: str, *, by_hook: bool) -> tuple[Offer, ...]:
-    """List what a person may answer; a hook's question cannot be spared by rules, so none are offered there."""
+    """Return the choices; where a hook asks, rules would not skip the question, so none are offered."""
     found = [Offer("Allow once", Once())]
     if question.suggestions and not by_hook:
         session = tuple({**one, "destination": "session"} for one in question.suggestions)
@@ -73,7 +73,7 @@ def offers(question: PermissionQuestion, cwd: str, *, by_hook: bool) -> tuple[Of
 
 
 def proposed_rule(question: PermissionQuestion, cwd: str) -> str:
-    """Write a rule that covers a call and its like: the suggested one, else the folder of its file."""
+    """Return a rule for calls like this one: the suggested one, else one for the folder of its file."""
     rules = rule_texts(question.suggestions)
     path = question.tool_input.get("file_path")
     if rules or not isinstance(path, str):
@@ -85,7 +85,7 @@ def proposed_rule(question: PermissionQuestion, cwd: str) -> str:
 
 
 def covered(update: Mapping[str, Json]) -> str:
-    """Say in words what an update allows."""
+    """Describe what an update allows."""
     match update.get("type"):
         case "addRules":
             return ", ".join(flat(text) for text in rule_texts((update,)))
@@ -97,33 +97,33 @@ def covered(update: Mapping[str, Json]) -> str:
             return str(other)
 
 
-def reply(choice: Choice, words: str = "") -> Permission:
-    """Make the reply of a choice; `words` is the message of a denial or the text of a rule."""
+def reply(choice: Choice, text: str = "") -> Permission:
+    """Return the answer for a choice; `text` is the message of a denial or the edited rule."""
     match choice:
         case Once():
             return Permission(allow=True)
         case Always(updates=updates):
             return Permission(allow=True, updated_permissions=updates)
         case ByRule(rule=rule):
-            return Permission(allow=True, updated_permissions=(rule_update(words.strip() or rule),))
+            return Permission(allow=True, updated_permissions=(rule_update(text.strip() or rule),))
         case RefuseChoice():
             return Permission(allow=False)
         case RefuseWithWords():
-            return Permission(allow=False, message=words.strip())
+            return Permission(allow=False, message=text.strip())
 
 
 def rule_update(text: str) -> dict[str, Json]:
-    """Make the update that writes an allow rule to the person's own settings of the project."""
+    """Return the update that writes an allow rule to the user's local settings of the project."""
     return {"type": "addRules", "rules": [split_rule(text)], "behavior": "allow", "destination": "localSettings"}
 
 
 def split_rule(text: str) -> dict[str, str]:
-    """Take a rule apart as the protocol wants it."""
+    """Split a rule into the parts the protocol uses."""
     tool, bracket, content = text.partition("(")
     if not bracket or not content.endswith(")"):
         return {"toolName": text}
     return {"toolName": tool, "ruleContent": content[:-1]}
 
 
-#: What Esc says: no, and the turn ends here.
+#: The answer of Esc: deny, and end the turn.
 STOP = Permission(allow=False, interrupt=True)
