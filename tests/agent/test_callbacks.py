@@ -160,7 +160,7 @@ def test_a_program_that_goes_away_holds_nothing_up(place: Place) -> None:
         ({"Stop": ["x"]}, "hooks.Stop[0]: 'x' is not an object"),
         ({"Stop": [{"hookCallbackIds": "x"}]}, "hooks.Stop[0].hookCallbackIds: 'x' is not a list"),
         ({"Stop": [{"matcher": 1, "hookCallbackIds": []}]}, "hooks.Stop[0].matcher: 1 is not a string"),
-        ({"Stop": [{"timeout": -1, "hookCallbackIds": []}]}, "hooks.Stop[0].timeout: -1 is no number"),
+        ({"Stop": [{"timeout": -1, "hookCallbackIds": []}]}, "hooks.Stop[0].timeout: -1 is not a positive number"),
         ({"Stop": [{"onFailure": "x", "hookCallbackIds": []}]}, "hooks.Stop[0].onFailure"),
         ("x", "hooks: 'x' is not an object"),
     ],
