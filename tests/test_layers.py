@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import collections
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +39,18 @@ def test_no_room_imports_itself_through_others() -> None:
     for _ in layers.RANK:
         below = {room: rooms.union(*(below.get(other, set()) for other in rooms)) for room, rooms in below.items()}
     assert not {room for room, rooms in below.items() if room in rooms}
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    known = {layers.module_of(path) for path in layers.files()}
+    graph: dict[str, set[str]] = {}
+    for path in layers.files():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hookwright."):
+                base = (node.module or "").removeprefix("hookwright.")
+                named = {f"{base}.{alias.name}" for alias in node.names}
+                graph.setdefault(layers.module_of(path), set()).update(named & known or {base})
+    graphlib.TopologicalSorter(graph).prepare()
 
 
 def test_every_layer_exists() -> None:

@@ -1,4 +1,4 @@
-"""The pytest plugin, in a pytest of its own as a user runs it."""
+"""The pytest plugin, in a separate pytest, as a user runs it."""
 
 from __future__ import annotations
 

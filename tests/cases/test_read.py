@@ -1,4 +1,4 @@
-"""Files of cases: what they may say, and how a mistake is told."""
+"""Files of cases: what they may contain, and how mistakes are reported."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_json_says_the_same(tmp_path: Path) -> None:
         ("- 7", 1, "a case is an object"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+def test_a_mistake_is_reported_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
     with pytest.raises(InvalidCase) as caught:
         cases_of(tmp_path, text)
     assert str(caught.value).startswith(f"cases.yaml:{line}: ")

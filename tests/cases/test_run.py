@@ -1,4 +1,4 @@
-"""Cases against real hooks: every expectation can hold and can fail, and nobody's project is touched."""
+"""Cases against real hooks: every expectation can hold and can fail, and the project is not touched."""
 
 from __future__ import annotations
 

@@ -83,11 +83,11 @@ def check(root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = 
 
 
 def line_of(sample: Sample) -> tuple[str, int]:
-    """Find the place that a sample names: the file, and the first line where its text begins."""
+    """Return the place a sample names: the file, and the first line of its text."""
     for name, text in sample.files.items():
         if sample.at in text:
             return name, text[: text.index(sample.at)].count("\n") + 1
-    raise AssertionError(f"{sample.at!r} stands in no file of the sample")
+    raise AssertionError(f"{sample.at!r} is in no file of the sample")
 
 
 def check_running(root: Path, home: Path) -> list[Finding]:

@@ -61,7 +61,7 @@ def ids(done: subprocess.CompletedProcess[str]) -> set[str]:
 # ── what is printed ─────────────────────────────────────────────────────────
 
 
-def test_a_finding_tells_place_rule_what_why_and_what_to_write(shell: Shell) -> None:
+def test_a_finding_has_place_rule_what_why_and_fix(shell: Shell) -> None:
     write(EXIT_1, shell.project)
     done = shell("check", "--select", "HK401")
     name, line = line_of(EXIT_1)
@@ -78,7 +78,7 @@ def test_a_clean_project_exits_0_as_a_program_of_its_own(tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (0, "No findings: 1 hook in 1 file.\n")
 
 
-def test_nothing_to_check_is_not_told_as_nothing_found(shell: Shell) -> None:
+def test_nothing_to_check_is_not_reported_as_nothing_found(shell: Shell) -> None:
     done = shell("check")
     assert (done.returncode, done.stdout.split(":")[0]) == (0, "Nothing to check")
 
@@ -149,7 +149,7 @@ def test_github_annotations_are_one_line_each(shell: Shell) -> None:
     assert lines[0].startswith(f"::error file={name},line={line},col=3,title=HK401 exit-1-guard::Exit 1 after")
 
 
-# ── what is looked at ───────────────────────────────────────────────────────
+# ── what is checked ─────────────────────────────────────────────────────────
 
 
 def test_rules_are_chosen_by_beginnings_and_the_longer_one_decides(shell: Shell) -> None:

@@ -19,7 +19,7 @@ def test_there_are_thirty_of_them() -> None:
 
 @pytest.mark.parametrize("project", CLEAN, ids=lambda path: path.name)
 def test_nothing_above_info_is_found(project: Path, tmp_path: Path) -> None:
-    # A copy outside of this repository: settings above a project are looked for up to the repository's root.
+    # A copy outside this repository: settings are searched up to the repository's root.
     root = Path(shutil.copytree(project, tmp_path / "project"))
     found = [item for item in check(root, tmp_path / "home") if item.severity is not Severity.INFO]
     assert [(item.rule, item.at.path, item.at.line, item.what) for item in found] == []

@@ -1,4 +1,4 @@
-"""Whatever stands in a project, check says something or nothing, and never breaks."""
+"""Whatever a project contains, check reports something or nothing, and never crashes."""
 
 from __future__ import annotations
 

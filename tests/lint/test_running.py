@@ -79,7 +79,7 @@ def test_what_only_a_run_shows_is_found(tmp_path: Path) -> None:
         assert [item.at.pointer for item in found] == ["hooks.PreToolUse[0].hooks[0].command"], rule
 
 
-def test_a_hook_that_a_look_already_caught_is_told_once(tmp_path: Path) -> None:
+def test_a_finding_of_a_check_is_not_repeated_by_a_run(tmp_path: Path) -> None:
     root = write(RULES["HK502"].bad, tmp_path / "project")
     assert len([item for item in check_running(root, tmp_path / "home") if item.rule == "HK502"]) == 1
 

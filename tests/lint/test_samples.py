@@ -1,4 +1,4 @@
-"""Every rule catches its bad sample, at the line that it names, and is silent on its good one."""
+"""Every rule finds its bad sample, at the line it names, and nothing in its good one."""
 
 from __future__ import annotations
 

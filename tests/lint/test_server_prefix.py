@@ -1,4 +1,4 @@
-"""A server's name alone is no matcher for its tools."""
+"""A server's name is not a matcher for its tools."""
 
 from __future__ import annotations
 

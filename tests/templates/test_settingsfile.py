@@ -1,4 +1,4 @@
-"""Hooks are added to a settings file by insertion alone."""
+"""Hooks are added to a settings file by insertion only."""
 
 from __future__ import annotations
 

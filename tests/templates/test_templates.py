@@ -26,7 +26,7 @@ NAMES = template_names()
 
 
 def places(root: Path) -> Places:
-    """Give a home and a project with a space in its name."""
+    """Return a home and a project with a space in its name."""
     (root / "home").mkdir(exist_ok=True)
     (root / "a project").mkdir(exist_ok=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), "HOOKWRIGHT_MANAGED_SETTINGS": str(root / "none")}

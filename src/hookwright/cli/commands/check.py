@@ -85,10 +85,11 @@ def run(args: argparse.Namespace) -> int:
     selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
     wanted = CheckScope(paths=tuple(args.paths), user=args.user, everything=args.all)
     options = CheckOptions(env=around.env, target=read_target(args.target))
-    subject = _gather(wanted, options, around)
+    request = _Request(wanted, options, around)
+    subject = request.gather()
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
-        subject, found = _fix(args, wanted, options, selection, (subject, found), around)
+        subject, found = _fixed(args, request, selection, subject, found)
     _print(found, subject, args.format)
     serious = any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found)
     return FOUND if serious else CLEAN
@@ -103,9 +104,17 @@ def _ids(given: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _gather(wanted: CheckScope, options: CheckOptions, around: Surroundings) -> Subject:
-    subject = gather(wanted, options, around)
-    return msgspec.structs.replace(subject, changed=changed_since(subject.projects, around))
+class _Request(msgspec.Struct, frozen=True):
+    """What to check."""
+
+    wanted: CheckScope
+    options: CheckOptions
+    around: Surroundings
+
+    def gather(self) -> Subject:
+        """Read everything to check, with what changed since it was trusted."""
+        subject = gather(self.wanted, self.options, self.around)
+        return msgspec.structs.replace(subject, changed=changed_since(subject.projects, self.around))
 
 
 def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> list[Finding]:
@@ -120,26 +129,20 @@ def _ran(args: argparse.Namespace, subject: Subject, around: Surroundings) -> li
     return asyncio.run(run_hooks(subject, trusted, lambda line: say([harmless(line)], sys.stderr)))
 
 
-def _fix(
-    args: argparse.Namespace,
-    wanted: CheckScope,
-    options: CheckOptions,
-    selection: RuleSelection,
-    now: tuple[Subject, list[Finding]],
-    around: Surroundings,
+def _fixed(
+    args: argparse.Namespace, request: _Request, selection: RuleSelection, subject: Subject, found: list[Finding]
 ) -> tuple[Subject, list[Finding]]:
     """Apply fixes until none is left; with --diff only show the first round."""
-    subject, found = now
     for _ in range(_PASSES):
         made = changes(found)
         if not made:
             break
-        _show(made, around.cwd)
+        _show(made, request.around.cwd)
         if not args.fix:
             break
         for change in made:
             change.write()
-        subject = _gather(wanted, options, around)
+        subject = request.gather()
         found = lint(subject, selection)
     return subject, found
 

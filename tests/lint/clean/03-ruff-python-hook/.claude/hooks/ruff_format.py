@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run ruff on the Python file that was edited; tell the model what is left."""
+"""Run ruff on the edited Python file; report what is left to the model."""
 
 import json
 import subprocess
