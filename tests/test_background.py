@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.background import AsyncRequest, async_request
-from hookwright.engine import Options
-from hookwright.protocol.outcome import NO_OPINION
-from hookwright.protocol.replies import Failed, TimedOut
+from hookwright.engine import HookEngine, Options
+from hookwright.observers import EventEnded, LateEnded, Notice, RunEnded, RunStarted
+from hookwright.protocol.outcome import NO_OPINION, Ending
+from hookwright.protocol.replies import Backgrounded, Failed, TimedOut
+from hookwright.protocol.wire import AsyncRequest, async_request
 from support import child_processes, command
 from test_engine import at, engine, group
 
@@ -214,3 +215,75 @@ def test_a_thousand_over_a_hundred_turns_are_each_delivered_once_in_order(tmp_pa
     assert sorted(number for number, _ in got) == list(range(1, 1001))
     assert all(said == str((number - 1) % 10) for number, said in got)
     assert child_processes() <= children
+
+
+# ── how they ended ──
+
+
+@pytest.mark.req("R-171", "R-191")
+@pytest.mark.parametrize(
+    ("body", "ending", "label"),
+    [
+        ("exit 0", Ending.SUCCESS, "success"),
+        ("echo broken >&2; exit 7", Ending.ERROR, "error"),
+        ("exit 2", Ending.ERROR, "error"),
+        ("sleep 9", Ending.CANCELLED, "cancelled"),
+    ],
+)
+@pytest.mark.parametrize("how", ["async", "first line"])
+def test_observers_hear_how_a_background_hook_ended(
+    how: str, body: str, ending: Ending, label: str, tmp_path: Path
+) -> None:
+    if how == "async":
+        handler = command(body, is_async=True, timeout=0.3)
+    else:
+        handler = command(f"echo '{{\"async\":true}}'; sleep 0.1; {body}", timeout=0.5)
+    heard: list[Notice] = []
+    made = engine(tmp_path, group("PostToolUse", handler), observers=[heard.append])
+
+    async def main() -> None:
+        await made.fire(at("PostToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.wait()
+
+    asyncio.run(main())
+    assert [type(notice) for notice in heard] == [RunStarted, RunEnded, EventEnded, LateEnded]
+    last = heard[-1]
+    assert isinstance(last, LateEnded)
+    assert isinstance(heard[1], RunEnded)
+    assert isinstance(heard[1].run.reply, Backgrounded)
+    assert (last.late.id, last.job) == (heard[1].run.reply.id, heard[1].job)
+    assert (last.late.ending, last.late.label) == (ending, label)
+    assert last.timing.seconds > heard[1].run.timing.seconds
+
+
+def test_the_end_of_a_session_is_the_end_observers_hear(tmp_path: Path) -> None:
+    heard: list[Notice] = []
+    made = engine(tmp_path, group("PostToolUse", command("sleep 30", is_async=True)), observers=[heard.append])
+
+    async def main() -> None:
+        await made.fire(at("PostToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.aclose()
+
+    asyncio.run(main())
+    (late,) = [notice.late for notice in heard if isinstance(notice, LateEnded)]
+    assert (late.ending, [note.code for note in late.diagnostics]) == (Ending.CANCELLED, ["interrupted"])
+
+
+def test_an_engine_hears_of_its_own_hooks_only(tmp_path: Path) -> None:
+    mine: list[Notice] = []
+    theirs: list[Notice] = []
+    made = engine(tmp_path, group("PostToolUse", command("true", is_async=True)), observers=[mine.append])
+    other = HookEngine(
+        made.hooks, host=made.host, executors=made.executors, background=made.background, observers=[theirs.append]
+    )
+
+    async def main() -> None:
+        await other.fire(at("PostToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.wait()
+
+    asyncio.run(main())
+    assert mine == []
+    assert [type(notice) for notice in theirs][-1] is LateEnded

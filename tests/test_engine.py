@@ -16,7 +16,7 @@ from hookwright.engine import HookEngine, Options, time_limit
 from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import HookSet
-from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
+from hookwright.observers import EventEnded, LateEnded, Notice, RunEnded, RunStarted
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.handlers import (
     AgentHandler,
@@ -437,6 +437,39 @@ def test_observers_hear_start_end_and_outcome(tmp_path: Path) -> None:
     assert [type(notice) for notice in heard] == [RunStarted, RunEnded, EventEnded]
     assert isinstance(heard[2], EventEnded)
     assert heard[2].outcome == outcome
+
+
+def test_an_observer_that_raises_is_reported_and_the_firing_continues(tmp_path: Path) -> None:
+    heard: list[Notice] = []
+
+    def broken(notice: Notice) -> None:
+        raise ValueError("no disk")
+
+    made = engine(tmp_path, group("PreToolUse", command("exit 2")), observers=[broken, heard.append])
+    outcome = fire(made, at("PreToolUse", tmp_path))
+    assert outcome.blocked
+    assert [type(notice) for notice in heard] == [RunStarted, RunEnded, EventEnded]
+    assert [note.code for note in outcome.diagnostics] == ["observer-failed"] * 3
+    first = outcome.diagnostics[0].message
+    assert "broken` raised ValueError on RunStarted: no disk" in first
+    assert len(fire(made, at("PreToolUse", tmp_path)).diagnostics) == 3
+
+
+def test_an_observer_that_raises_at_a_late_end_is_reported_with_the_next_outcome(tmp_path: Path) -> None:
+    def broken(notice: Notice) -> None:
+        if isinstance(notice, LateEnded):
+            raise ValueError("no disk")
+
+    made = engine(tmp_path, group("PostToolUse", command("exit 7", is_async=True)), observers=[broken])
+
+    async def main() -> list[str]:
+        first = await made.fire(at("PostToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.wait()
+        second = await made.fire(at("Stop", tmp_path))
+        return [note.code for outcome in (first, second) for note in outcome.diagnostics]
+
+    assert asyncio.run(main()) == ["observer-failed"]
 
 
 # ── callbacks in the engine ──

@@ -9,12 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.interpret import interpret
+from hookwright.interpret import interpret, interpret_late
 from hookwright.protocol.events import CATALOGUE, Exit2, Plain
 from hookwright.protocol.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
+from hookwright.protocol.job import Job
 from hookwright.protocol.matched import canonical_model
-from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, EndTurn, Verdict
-from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Judged, NoAnswer, TimedOut
+from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, EndTurn, Late, Verdict
+from hookwright.protocol.replies import (
+    Answered,
+    Backgrounded,
+    Exited,
+    Failed,
+    Failure,
+    Judged,
+    NoAnswer,
+    Reply,
+    TimedOut,
+)
 from hookwright.protocol.sources import Scope, Source
 from support import command, event, exited, failing_closed, specific
 
@@ -635,3 +646,61 @@ def test_a_key_that_stands_twice_in_an_answer_is_told() -> None:
     v = verdict("PreToolUse", 0, '{"decision": "block", "decision": "approve"}')
     assert isinstance(v.decision, Allow)
     assert [d.code for d in v.diagnostics] == ["duplicate-key"]
+
+
+# ── the background ──
+
+
+def late(reply: Reply, **fields: Any) -> Late:
+    handler = command("guard.sh", **({"is_async": True} | fields))
+    return interpret_late("bg-1", Job(handler, event("PostToolUse"), b"", 0, "hook-1", None), reply)
+
+
+@pytest.mark.req("R-170")
+@pytest.mark.parametrize(
+    ("stdout", "context", "message"),
+    [
+        ({**specific("PostToolUse", additionalContext="C"), "systemMessage": "S"}, "C", "S"),
+        ('{"async":true}\n{"systemMessage":"S"}', None, "S"),
+        ('{"systemMessage":"first"}\nnoise\n{"systemMessage":"last"}', None, "last"),
+        ({**specific("PostToolUse", additionalContext=1), "systemMessage": "S"}, None, "S"),
+        ({**specific("PreToolUse", additionalContext="C"), "systemMessage": 1}, None, None),
+        ({"decision": "block", "reason": "r"}, None, None),
+        ("plain", None, None),
+    ],
+)
+def test_of_late_output_each_valid_field_takes_effect(stdout: Any, context: str | None, message: str | None) -> None:
+    found = late(exited(0, stdout))
+    assert (found.context, found.system_message, found.ending) == (context, message, Ending.SUCCESS)
+
+
+@pytest.mark.req("R-171", "R-191")
+@pytest.mark.parametrize(
+    ("reply", "fields", "ending", "code"),
+    [
+        (exited(0), {}, Ending.SUCCESS, None),
+        (exited(7, "", "bad"), {}, Ending.ERROR, "exit-status"),
+        (exited(2, "", "no"), {}, Ending.ERROR, "exit-2-no-effect"),
+        (exited(2, "", "no"), {"is_async": False, "async_rewake": True}, Ending.BLOCKING, None),
+        (exited(1, "", "no"), {"is_async": False, "async_rewake": True}, Ending.ERROR, "exit-status"),
+        (exited(127, "", "not found"), {}, Ending.ERROR, "launch-failed"),
+        (exited(137), {}, Ending.ERROR, "killed"),
+        (TimedOut(1), {}, Ending.CANCELLED, "timeout"),
+        (Failed(Failure.INTERRUPTED, "the session ended"), {}, Ending.CANCELLED, "interrupted"),
+        (Failed(Failure.LAUNCH, "no such file"), {}, Ending.ERROR, "launch-failed"),
+    ],
+)
+def test_how_a_late_hook_ended(reply: Reply, fields: dict[str, Any], ending: Ending, code: str | None) -> None:
+    found = late(reply, **fields)
+    assert found.ending is ending
+    assert [note.code for note in found.diagnostics] == ([code] if code else [])
+    assert (found.error is not None) == (ending in (Ending.ERROR, Ending.CANCELLED))
+    assert found.rewake == ("no" if ending is Ending.BLOCKING else None)
+
+
+@given(st.integers(0, 255), st.binary(max_size=60), st.binary(max_size=20), st.booleans())
+def test_a_late_hook_is_a_success_on_exit_0_alone(status: int, stdout: bytes, stderr: bytes, rewake: bool) -> None:
+    found = late(Exited(status, stdout, stderr), is_async=not rewake, async_rewake=rewake)
+    assert (found.ending is Ending.SUCCESS) == (status == 0)
+    assert (found.rewake is not None) == (status == 2 and rewake)
+    assert (found.label == "success") == (status == 0)

@@ -200,3 +200,25 @@ def test_a_journal_that_cannot_be_written_is_told_once_and_again_after_it_could(
     (tmp_path / "state").write_text("a file")
     fire(tmp_path, journal, command("true"))
     assert [note.code for note in told] == ["journal", "journal"]
+
+
+@pytest.mark.req("R-320")
+def test_the_end_of_a_background_hook_is_a_record(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    handler = command("echo token=abcdef123456 >&2; exit 7", is_async=True)
+    made = engine(tmp_path, group("PreToolUse", handler), observers=[journal])
+
+    async def main() -> None:
+        await made.fire(at("PreToolUse", tmp_path))
+        assert made.background is not None
+        await made.background.wait()
+
+    asyncio.run(main())
+    lines = [json.loads(line) for line in Path(journal.path).read_text().splitlines()]
+    run, late = (next(line for line in lines if line["kind"] == kind) for kind in ("run", "late"))
+    assert (run["outcome"], run["ending"]) == ("async", None)
+    assert (late["outcome"], late["ending"], late["exit"]) == ("error", "non-blocking error", 7)
+    assert (late["run"], late["background"], late["id"]) == (run["run"], run["background"], run["id"])
+    assert late["codes"] == ["exit-status"]
+    assert late["reason"] == "Failed with non-blocking status code: token=[redacted]"
+    assert late["ms"] > 0

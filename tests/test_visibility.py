@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hookwright.aggregate import aggregate
-from hookwright.background import interpret_late
-from hookwright.interpret import interpret
+from hookwright.interpret import interpret, interpret_late
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import Outcome, Run, Timing

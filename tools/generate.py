@@ -25,14 +25,13 @@ from hookwright.protocol.events import CATALOGUE, Event, Shape, TargetForm  # no
 
 #: Module → its public names. The events of the catalogue are added to theirs.
 PUBLIC: dict[str, tuple[str, ...]] = {
-    "hookwright.background": ("Late",),
     "hookwright.code_hooks": ("Hooks",),
     "hookwright.config": ("Loaded", "Places", "Settings", "TrustPolicy", "load_hooks"),
     "hookwright.engine": ("HookEngine", "Options"),
     "hookwright.errors": ("ConfigError", "HookwrightError", "InvalidEvent", "MissingExtra", "TrustError"),
     "hookwright.hookset": ("Entry", "HookSet"),
     "hookwright.models.types": ("Model",),
-    "hookwright.observers.notices": ("EventEnded", "Notice", "Observer", "RunEnded", "RunStarted"),
+    "hookwright.observers.notices": ("EventEnded", "LateEnded", "Notice", "Observer", "RunEnded", "RunStarted"),
     "hookwright.protocol.answers": ("Answer",),
     "hookwright.protocol.diagnostics": ("Diagnostic", "Severity"),
     "hookwright.protocol.events": ("CATALOGUE", "Event", "EventRules"),
@@ -41,8 +40,8 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "hookwright.protocol.job": ("Executor", "Job"),
     "hookwright.protocol.jsontext": ("Json",),
     "hookwright.protocol.outcome": (
-        *("Allow", "Ask", "Block", "Decision", "Defer", "Deny", "EndTurn", "Ending", "NoOpinion", "Outcome", "Run"),
-        *("Skip", "SkipReason", "Timing", "Verdict"),
+        *("Allow", "Ask", "Block", "Decision", "Defer", "Deny", "EndTurn", "Ending", "Late", "NoOpinion", "Outcome"),
+        *("Run", "Skip", "SkipReason", "Timing", "Verdict"),
     ),
     "hookwright.protocol.replies": (
         *("Answered", "Backgrounded", "Exited", "Failed", "Failure", "Judged", "NoAnswer", "Reply"),

@@ -14,7 +14,6 @@ TYPE_CHECKING = False  # importing `typing` would take longer than the rest of t
 if TYPE_CHECKING:
     from typing import Any
 
-    from hookwright.background import Late as Late
     from hookwright.code_hooks import Hooks as Hooks
     from hookwright.config import Loaded as Loaded
     from hookwright.config import Places as Places
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from hookwright.hookset import HookSet as HookSet
     from hookwright.models.types import Model as Model
     from hookwright.observers.notices import EventEnded as EventEnded
+    from hookwright.observers.notices import LateEnded as LateEnded
     from hookwright.observers.notices import Notice as Notice
     from hookwright.observers.notices import Observer as Observer
     from hookwright.observers.notices import RunEnded as RunEnded
@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from hookwright.protocol.outcome import Deny as Deny
     from hookwright.protocol.outcome import Ending as Ending
     from hookwright.protocol.outcome import EndTurn as EndTurn
+    from hookwright.protocol.outcome import Late as Late
     from hookwright.protocol.outcome import NoOpinion as NoOpinion
     from hookwright.protocol.outcome import Outcome as Outcome
     from hookwright.protocol.outcome import Run as Run
@@ -125,7 +126,6 @@ if TYPE_CHECKING:
 
 #: Module → its public names.
 _EXPORTS = {
-    "hookwright.background": ("Late",),
     "hookwright.code_hooks": ("Hooks",),
     "hookwright.config": (
         "Loaded",
@@ -152,6 +152,7 @@ _EXPORTS = {
     "hookwright.models.types": ("Model",),
     "hookwright.observers.notices": (
         "EventEnded",
+        "LateEnded",
         "Notice",
         "Observer",
         "RunEnded",
@@ -220,6 +221,7 @@ _EXPORTS = {
         "Deny",
         "EndTurn",
         "Ending",
+        "Late",
         "NoOpinion",
         "Outcome",
         "Run",

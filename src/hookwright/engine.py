@@ -14,14 +14,14 @@ from hookwright.background import Background
 from hookwright.deadline import within
 from hookwright.hookset import HookSet
 from hookwright.interpret import interpret
-from hookwright.observers import EventEnded, Notice, Observer, RunEnded, RunStarted
-from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.observers import EventEnded, LateEnded, Notice, Observer, RunEnded, RunStarted
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.matched import matched_value
-from hookwright.protocol.outcome import Block, Deny, Ending, Outcome, Run, Skip, SkipReason, Timing
+from hookwright.protocol.outcome import Block, Deny, Ending, Late, Outcome, Run, Skip, SkipReason, Timing
 from hookwright.protocol.replies import Failed, Failure, Reply
 from hookwright.protocol.sources import Scope
 from hookwright.protocol.wire import encode_event
@@ -78,6 +78,8 @@ class HookEngine:
         self._observers = tuple(observers)
         self._spent: set[str] = set()
         self._numbers = itertools.count(1)
+        #: Failures of observers that no outcome has reported yet, each once.
+        self._troubles: dict[Diagnostic, None] = {}
 
     async def fire(self, event: Event) -> Outcome:
         """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
@@ -137,9 +139,14 @@ class HookEngine:
         return aggregate(event, runs, skips, tuple(notes))
 
     def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
-        if self._observers:
-            self._tell(EventEnded(event, outcome, time.perf_counter() - started))
-        return outcome
+        """Tell observers the outcome; the host reads in it which of them failed."""
+        if not self._observers:
+            return outcome
+        self._tell(EventEnded(event, outcome, time.perf_counter() - started))
+        if not self._troubles:
+            return outcome
+        troubles, self._troubles = tuple(self._troubles), {}
+        return msgspec.structs.replace(outcome, diagnostics=(*outcome.diagnostics, *troubles))
 
     # ── run ─────────────────────────────────────────────────────────────────
 
@@ -174,6 +181,7 @@ class HookEngine:
     async def _run(self, job: Job) -> Run:
         wall, started = time.time(), time.perf_counter()
         if self._observers:
+            job = self._heard(job, wall, started)
             self._tell(RunStarted(job))
         try:
             reply = await self._execute(job)
@@ -181,6 +189,16 @@ class HookEngine:
             self._ended(job, Failed(Failure.INTERRUPTED, "interrupted"), wall, started)
             raise
         return self._ended(job, reply, wall, started)
+
+    def _heard(self, job: Job, wall: float, started: float) -> Job:
+        """Let observers hear the real end of a command, should it go to the background."""
+        if job.handler.kind is not Kind.COMMAND:
+            return job
+
+        def ended(late: Late) -> None:
+            self._tell(LateEnded(late.job, late, Timing(wall, time.perf_counter() - started)))
+
+        return msgspec.structs.replace(job, on_late_end=ended)
 
     def _ended(self, job: Job, reply: Reply, wall: float, started: float) -> Run:
         verdict = fit(interpret(reply, job.handler, job.event), job.handler, job.event)
@@ -219,7 +237,10 @@ class HookEngine:
 
     def _tell(self, notice: Notice) -> None:
         for observer in self._observers:
-            observer(notice)
+            try:
+                observer(notice)
+            except Exception as error:  # an observer is the host's code, and its failure must not end the firing
+                self._troubles[_observer_failed(observer, notice, error)] = None
 
 
 def _nothing(event: Event, selection: Selection) -> Outcome:
@@ -227,6 +248,12 @@ def _nothing(event: Event, selection: Selection) -> Outcome:
     return Outcome(
         event=event.event_name, matched=matched_value(event), skips=selection.skips, diagnostics=selection.notes
     )
+
+
+def _observer_failed(observer: Observer, notice: Notice, error: Exception) -> Diagnostic:
+    name = getattr(observer, "__qualname__", type(observer).__qualname__)
+    text = f"the observer `{name}` raised {type(error).__name__} on {type(notice).__name__}: {error}; hooks still run"
+    return Diagnostic("observer-failed", text, None, Severity.WARNING)
 
 
 def time_limit(handler: Handler, rules: EventRules) -> float:

@@ -14,11 +14,13 @@ from hookwright.protocol.exitnotes import exit_notes, first_line
 from hookwright.protocol.handlers import (
     AgentHandler,
     CallbackHandler,
+    CommandHandler,
     Handler,
     McpToolHandler,
     OnFailure,
     PromptHandler,
 )
+from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import (
@@ -32,6 +34,7 @@ from hookwright.protocol.outcome import (
     Deny,
     Ending,
     EndTurn,
+    Late,
     Verdict,
     stricter,
 )
@@ -46,13 +49,22 @@ from hookwright.protocol.replies import (
     Reply,
     TimedOut,
 )
-from hookwright.protocol.wire import Output, PlainText, UnusableOutput, read_answer, read_stdout, request_decision
+from hookwright.protocol.wire import (
+    Output,
+    PlainText,
+    UnusableOutput,
+    read_answer,
+    read_late,
+    read_stdout,
+    request_decision,
+)
 
 #: What is looked at of output that was cut, and what becomes of it a text for the model.
 _HEAD = 65_536
 _TEXT = 2 * 1024 * 1024
 NO_STDERR = "No stderr output"
 BLOCKED = "Blocked by hook"
+_NON_BLOCKING = "Failed with non-blocking status code"
 
 
 def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
@@ -89,6 +101,50 @@ def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
         case NoAnswer(message=message):
             return _failure(handler, event, message, Ending.CANCELLED, "model-failed")
     assert_never(reply)
+
+
+# ── the background ──────────────────────────────────────────────────────────
+
+
+def interpret_late(id: str, job: Job, reply: Reply) -> Late:  # noqa: A002 - the protocol's own word
+    """Decide what the end of a background hook means.
+
+    Law (R-170, R-171): of its output only `additionalContext` and `systemMessage` have an effect; decisions, plain text
+    and exit codes have none, except that exit 2 of an `asyncRewake` hook wakes the model with its stderr, or with its
+    stdout where that is empty. It ends as a success on exit 0 alone, as cancelled at its time limit and at the end of
+    the session, else as an error, or as blocking where it wakes the model.
+    """
+    if not isinstance(reply, Exited):
+        return _late_without_exit(id, job, reply)
+    handler = job.handler
+    stderr = reply.stderr.decode("utf-8", "replace").strip()
+    output = read_late(reply.stdout.decode("utf-8", "replace"), job.event.event_name)
+    notes = exit_notes(reply, handler, stderr)
+    late = Late(
+        id=id, job=job, reply=reply, context=output.context, system_message=output.system_message, diagnostics=notes
+    )
+    if reply.status == 0:
+        return late
+    if reply.status == 2 and isinstance(handler, CommandHandler) and handler.async_rewake:
+        said = stderr or reply.stdout.decode("utf-8", "replace").strip()
+        return msgspec.structs.replace(late, ending=Ending.BLOCKING, rewake=said or NO_STDERR)
+    code = "exit-2-no-effect" if reply.status == 2 else _status_code(reply.status)
+    error = f"{_NON_BLOCKING}: {stderr or NO_STDERR}"
+    diagnostics = (_diagnostic(handler, code, error), *notes)
+    return msgspec.structs.replace(late, ending=Ending.ERROR, error=error, diagnostics=diagnostics)
+
+
+def _late_without_exit(id: str, job: Job, reply: Reply) -> Late:  # noqa: A002 - the protocol's own word
+    match reply:
+        case TimedOut(limit=limit):
+            ending, error, code = Ending.CANCELLED, f"timed out after {limit:g} s", "timeout"
+        case Failed(why=why, message=message):
+            ending = Ending.CANCELLED if why is Failure.INTERRUPTED else Ending.ERROR
+            error, code = message, _FAILURE_CODES[why]
+        case _:
+            return Late(id=id, job=job, reply=reply)
+    notes = (_diagnostic(job.handler, code, error),)
+    return Late(id=id, job=job, reply=reply, ending=ending, error=error, diagnostics=notes)
 
 
 # ── processes ───────────────────────────────────────────────────────────────
@@ -168,9 +224,12 @@ def _of_other_status(
         return _failure(handler, event, answer.message, Ending.ERROR, answer.code)
     if isinstance(answer, Output) and not _fails_closed(handler, event.rules):
         return _apply(answer, status, handler, event)
-    text = f"Failed with non-blocking status code: {stderr or NO_STDERR}"
-    code = "launch-failed" if status in (126, 127) else "killed" if status > 128 else "exit-status"
-    return _failure(handler, event, text, Ending.ERROR, code, detail=stderr)
+    text = f"{_NON_BLOCKING}: {stderr or NO_STDERR}"
+    return _failure(handler, event, text, Ending.ERROR, _status_code(status), detail=stderr)
+
+
+def _status_code(status: int) -> str:
+    return "launch-failed" if status in (126, 127) else "killed" if status > 128 else "exit-status"
 
 
 def _of_path(reply: Exited, stdout: str, stderr: str, handler: Handler, event: Event) -> Verdict:

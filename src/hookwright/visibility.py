@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from hookwright.background import Late
 from hookwright.protocol.events import CATALOGUE, Audience, EventRules, Exit2, Under
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run
 from hookwright.protocol.replies import Exited, TimedOut
 from hookwright.protocol.sources import Scope
 from hookwright.text import system_reminder

@@ -16,7 +16,7 @@ from hookwright.agent.transcript import (
     model_text,
     stop_summary,
 )
-from hookwright.background import interpret_late
+from hookwright.interpret import interpret_late
 from hookwright.protocol.job import Job
 from hookwright.protocol.replies import Failed, Failure, NoAnswer, Reply, TimedOut
 from support import command, event, exited, specific

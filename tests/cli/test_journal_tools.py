@@ -132,6 +132,48 @@ def test_percentiles_are_of_the_nearest_rank(share: float, right: float) -> None
     assert percentile([], share) == 0.0
 
 
+LATE: dict[str, Any] = hooks_for(
+    "PreToolUse",
+    {"type": "command", "command": "exit 7", "async": True},
+    {"type": "command", "command": "sleep 9", "async": True, "timeout": 0.1},
+)
+
+
+def test_trace_shows_how_background_hooks_ended(shell: Shell) -> None:
+    settings(shell.home, LATE)
+    shell("fire", "PreToolUse")
+    assert [line.split()[3] for line in shell("trace", "--kind", "run").stdout.splitlines()] == ["async", "async"]
+    late = {line.split()[3]: line for line in shell("trace", "--kind", "late").stdout.splitlines()}
+    assert set(late) == {"error", "cancelled"}
+    assert late["error"].endswith("in the background: exit 7  Failed with non-blocking status code: No stderr output")
+    assert "in the background: sleep 9  timed out after 0.1 s" in late["cancelled"]
+    assert len(shell("trace", "--outcome", "error").stdout.splitlines()) == 1
+    assert len(shell("trace").stdout.splitlines()) == 5
+
+
+def test_stats_count_how_background_hooks_ended(shell: Shell) -> None:
+    settings(shell.home, LATE)
+    shell("fire", "PreToolUse")
+    rows = {row["handler"]: row for row in shell.json("stats")["hooks"]}
+    failed, slow = rows["exit 7"], rows["sleep 9"]
+    assert (failed["runs"], failed["failed"], failed["timed_out"], failed["no_end"]) == (1, 1, 0, 0)
+    assert (slow["runs"], slow["failed"], slow["timed_out"], slow["p50_ms"] >= 100) == (1, 1, 1, True)
+
+
+def test_stats_say_when_the_end_of_a_background_hook_is_not_recorded(shell: Shell) -> None:
+    """As in a journal of an earlier version, or of a host that was killed."""
+    settings(shell.home, LATE)
+    shell("fire", "PreToolUse")
+    lines = journal(shell).read_text().splitlines()
+    old = [json.loads(line) for line in lines if '"kind":"late"' not in line]
+    written = [{**record, "ending": "success"} if record["kind"] == "run" else record for record in old]
+    journal(shell).write_text("".join(json.dumps(record) + "\n" for record in written))
+    row = next(row for row in shell.json("stats")["hooks"] if row["handler"] == "exit 7")
+    assert (row["runs"], row["failed"], row["no_end"]) == (1, 0, 1)
+    assert "1 of them in the background without a recorded end" in shell("stats").stdout
+    assert len(shell("trace").stdout.splitlines()) == 3
+
+
 # ── stats ───────────────────────────────────────────────────────────────────
 
 

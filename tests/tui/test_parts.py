@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.agent.state.session import Permission, PermissionQuestion
+from hookwright.background import Background
 from hookwright.config import Places
 from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
@@ -19,6 +20,7 @@ from hookwright.engine import HookEngine
 from hookwright.executors.command import CommandExecutor
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import Kind
+from hookwright.protocol.samples import sample
 from hookwright.session import survey
 from hookwright.tui.chat.choices import (
     Always,
@@ -312,5 +314,32 @@ def test_a_hook_is_tried_out_alone_and_only_if_it_is_trusted(tmp_path: Path) -> 
         assert took > 0
         _, outcome, _ = await try_out(engine, theirs, str(tmp_path))
         assert (len(outcome.runs), outcome.skips[0].reason.value) == (0, "untrusted")
+
+    asyncio.run(run())
+
+
+def test_the_browser_shows_a_background_hook_that_failed_later(tmp_path: Path) -> None:
+    settings(
+        tmp_path / "home", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "exit 7", "async": True}]}]}}
+    )
+    activity = Activity()
+
+    async def run() -> None:
+        loaded = load(tmp_path)
+        background = Background()
+        engine = HookEngine(
+            loaded.hooks,
+            host=loaded.host,
+            executors={Kind.COMMAND: CommandExecutor(loaded.host, background)},
+            background=background,
+            observers=[activity.notice],
+        )
+        await engine.fire(sample("Stop", cwd=str(tmp_path)))
+        await background.wait()
+        [found] = listed(engine.states(), activity)["Stop"]
+        assert "".join(text for _, text in row(found)) == "● *  exit 7  1× failed later"
+        told = ["".join(text for _, text in line) for line in details(found)]
+        assert "ran       1 time, 1 without a verdict" in told
+        assert "later     Failed with non-blocking status code: No stderr output" in told
 
     asyncio.run(run())

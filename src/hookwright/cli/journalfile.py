@@ -53,7 +53,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     decision: str | None = None
     outcome: str | None = None
-    kinds: frozenset[str] = frozenset({"run", "skip", "event"})
+    kinds: frozenset[str] = frozenset({"run", "late", "skip", "event"})
 
     def takes(self, record: Record) -> bool:
         """Tell whether a record is wanted."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hookwright.background import Late
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Outcome, Run, Skip
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
 from hookwright.protocol.sources import place
 from hookwright.text import harmless, one_line

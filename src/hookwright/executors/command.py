@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from hookwright.background import Background, async_request
+from hookwright.background import Background
 from hookwright.processes import process as _process
 from hookwright.processes.guard import RUN_VARIABLE, Launch, Started, mark_prefix, start_guarded
 from hookwright.processes.watchdog import Watchdog
@@ -19,6 +19,7 @@ from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.wire import async_request
 from hookwright.storage import make_folder
 
 #: Placeholders of the exec form; the shell form reads the same names from its environment.

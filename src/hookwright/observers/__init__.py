@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hookwright.observers.notices import EventEnded as EventEnded
+from hookwright.observers.notices import LateEnded as LateEnded
 from hookwright.observers.notices import Notice as Notice
 from hookwright.observers.notices import Observer as Observer
 from hookwright.observers.notices import RunEnded as RunEnded

@@ -1,4 +1,4 @@
-"""The journal: one JSON line for every run and skip, private, rotated, without secrets."""
+"""The journal: one JSON line per run, skip, event and late end, private, rotated, without secrets."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from hookwright.observers import EventEnded, Notice, RunEnded
+from hookwright.observers import EventEnded, LateEnded, Notice, RunEnded
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, Skip
-from hookwright.protocol.replies import Backgrounded, Exited
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Late, Outcome, Run, Skip, Timing
+from hookwright.protocol.replies import Backgrounded, Exited, Reply
 from hookwright.protocol.wire import encode
 from hookwright.storage import append_line, make_folder
 
@@ -73,6 +73,8 @@ class Journal:
         match notice:
             case RunEnded(job=job, run=run):
                 self._write(run_record(job.event, run))
+            case LateEnded(job=job, late=late, timing=timing):
+                self._write(late_record(job.event, late, timing))
             case EventEnded(event=event, outcome=outcome, seconds=seconds):
                 lines = [skip_record(event, skip) for skip in outcome.skips]
                 self._write(*lines, event_record(event, outcome, seconds))
@@ -153,16 +155,34 @@ def run_record(event: Event, run: Run) -> dict[str, Json]:
         "decision": decision,
         "ms": round(run.timing.seconds * 1000, 3),
     }
-    if isinstance(run.reply, Exited):
-        record |= {"exit": run.reply.status, "stdout": len(run.reply.stdout), "stderr": len(run.reply.stderr)}
     if isinstance(run.reply, Backgrounded):
-        record["background"] = run.reply.id
-    said = reason or run.verdict.error
-    if said:
-        record["reason"] = short(said)
-    if run.verdict.diagnostics:
-        record["codes"] = [diagnostic.code for diagnostic in run.verdict.diagnostics]
-    return record
+        # How it ends is not known yet: a `late` record follows.
+        record |= {"background": run.reply.id, "ending": None}
+    return record | _details(run.reply, reason or run.verdict.error, run.verdict.diagnostics)
+
+
+def late_record(event: Event, late: Late, timing: Timing) -> dict[str, Json]:
+    """Describe the real end of a background hook; `run` and `background` are those of its `run` record."""
+    record = _common("late", event) | handler_record(late.job.handler)
+    record |= {
+        "run": late.job.run_id,
+        "background": late.id,
+        "outcome": late.label,
+        "ending": late.ending.value,
+        "ms": round(timing.seconds * 1000, 3),
+    }
+    return record | _details(late.reply, late.rewake or late.error, late.diagnostics)
+
+
+def _details(reply: Reply, reason: str | None, diagnostics: Sequence[Diagnostic]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    if isinstance(reply, Exited):
+        found |= {"exit": reply.status, "stdout": len(reply.stdout), "stderr": len(reply.stderr)}
+    if reason:
+        found["reason"] = short(reason)
+    if diagnostics:
+        found["codes"] = [diagnostic.code for diagnostic in diagnostics]
+    return found
 
 
 def skip_record(event: Event, skip: Skip) -> dict[str, Json]:

@@ -8,7 +8,7 @@ import msgspec
 
 from hookwright.protocol.events import Event
 from hookwright.protocol.job import Job
-from hookwright.protocol.outcome import Outcome, Run
+from hookwright.protocol.outcome import Late, Outcome, Run, Timing
 
 
 class RunStarted(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class RunStarted(msgspec.Struct, frozen=True):
 
 
 class RunEnded(msgspec.Struct, frozen=True):
-    """A handler ended; for a background hook this comes twice: at hand-over and at its real end."""
+    """A handler ended, or went to the background: then `LateEnded` follows."""
 
     job: Job
     run: Run
@@ -32,7 +32,16 @@ class EventEnded(msgspec.Struct, frozen=True):
     seconds: float
 
 
-Notice = RunStarted | RunEnded | EventEnded
+class LateEnded(msgspec.Struct, frozen=True):
+    """A hook in the background ended; usually long after its event did."""
 
-#: An exception in an observer is the host's mistake and raises out of `fire`.
+    job: Job
+    late: Late
+    #: From the start of the hook to its real end.
+    timing: Timing
+
+
+Notice = RunStarted | RunEnded | EventEnded | LateEnded
+
+#: Called in order, and never awaited. One that raises is reported as `observer-failed`, and the firing continues.
 Observer = Callable[[Notice], None]

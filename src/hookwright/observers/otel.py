@@ -1,16 +1,19 @@
-"""OpenTelemetry: each event a span, each run a child span; the host chooses the SDK and where spans go."""
+"""OpenTelemetry: a span per event, a child span per run, a span per late end; the host chooses the SDK and exporter."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookwright.errors import MissingExtra
-from hookwright.observers import EventEnded, Notice
+from hookwright.observers import EventEnded, LateEnded, Notice
 from hookwright.observers.journal import decision_of, redact
+from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Ending, Run
+from hookwright.protocol.outcome import Ending, Run, Timing
+from hookwright.protocol.replies import Backgrounded
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -19,7 +22,7 @@ _NS = 1_000_000_000
 
 
 class Telemetry:
-    """An observer that tells finished events to a tracer; what was printed and said is never an attribute."""
+    """An observer that writes spans of finished events; hook output and reasons are never attributes."""
 
     def __init__(self, tracer: Tracer | None = None) -> None:
         try:
@@ -30,9 +33,14 @@ class Telemetry:
         self._tracer = tracer if tracer is not None else trace.get_tracer("hookwright")
 
     def __call__(self, notice: Notice) -> None:
-        """Write the spans of an event once all of it is known, with the times at which things happened."""
-        if not isinstance(notice, EventEnded):
-            return
+        """Write spans once everything about them is known, with the times at which things happened."""
+        match notice:
+            case EventEnded():
+                self._event(notice)
+            case LateEnded():
+                self._late(notice)
+
+    def _event(self, notice: EventEnded) -> None:
         end = time.time_ns()
         start = end - int(notice.seconds * _NS)
         outcome = notice.outcome
@@ -56,26 +64,46 @@ class Telemetry:
             child = self._tracer.start_span(
                 f"hook {run.handler.kind.value}", context=parent, start_time=begun, attributes=_of_run(run)
             )
-            self._mark(child, run)
+            self._mark(child, run.verdict.ending)
             child.end(end_time=begun + int(run.timing.seconds * _NS))
         span.end(end_time=end)
 
-    def _mark(self, span: Span, run: Run) -> None:
-        if run.verdict.ending in (Ending.ERROR, Ending.CANCELLED):
-            span.set_status(self._trace.StatusCode.ERROR, run.verdict.ending.value)
+    def _late(self, notice: LateEnded) -> None:
+        """Write a span from the start of a background hook to its end, under the span that was current when it fired.
+
+        Its event's span has usually ended by then: `hookwright.background` names the same hook in both.
+        """
+        late, timing = notice.late, notice.timing
+        begun = int(timing.started * _NS)
+        attributes = _common(late.job.handler, late.label, late.diagnostics, timing)
+        attributes |= {"hookwright.event": late.job.event.event_name, "hookwright.background": late.id}
+        kind = late.job.handler.kind.value
+        span = self._tracer.start_span(f"hook {kind} in the background", start_time=begun, attributes=attributes)
+        self._mark(span, late.ending)
+        span.end(end_time=begun + int(timing.seconds * _NS))
+
+    def _mark(self, span: Span, ending: Ending) -> None:
+        if ending in (Ending.ERROR, Ending.CANCELLED):
+            span.set_status(self._trace.StatusCode.ERROR, ending.value)
 
 
 def _of_run(run: Run) -> dict[str, Json]:
     decision, _ = decision_of(run.verdict.decision)
-    codes = [diagnostic.code for diagnostic in run.verdict.diagnostics]
+    found = _common(run.handler, run.label, run.verdict.diagnostics, run.timing)
+    found["hookwright.decision"] = decision or "none"
+    if isinstance(run.reply, Backgrounded):
+        found["hookwright.background"] = run.reply.id
+    return found
+
+
+def _common(handler: Handler, label: str, diagnostics: Sequence[Diagnostic], timing: Timing) -> dict[str, Json]:
     return {
-        "hookwright.handler": redact(_first_word(run.handler)),
-        "hookwright.handler.type": run.handler.kind.value,
-        "hookwright.handler.source": str(run.handler.source),
-        "hookwright.protocol.outcome": run.label,
-        "hookwright.decision": decision or "none",
-        "hookwright.reason_codes": codes,
-        "hookwright.duration_ms": round(run.timing.seconds * 1000, 3),
+        "hookwright.handler": redact(_first_word(handler)),
+        "hookwright.handler.type": handler.kind.value,
+        "hookwright.handler.source": str(handler.source),
+        "hookwright.outcome": label,
+        "hookwright.reason_codes": [diagnostic.code for diagnostic in diagnostics],
+        "hookwright.duration_ms": round(timing.seconds * 1000, 3),
     }
 
 

@@ -96,6 +96,7 @@ CODES: dict[str, str] = {
     "spilled": "A text is longer than 10,000 characters. It was saved to a file; the model sees a preview.",
     "spill-failed": "A text is longer than 10,000 characters and could not be saved. The model only sees a preview.",
     "env-file": "An env file is broken. It is skipped; later commands run.",
+    "observer-failed": "An observer raised an exception. Hooks still run; what it would have recorded is missing.",
     "journal": "The journal cannot be written. Hooks still run.",
     "stop-cap": "A stop hook blocked too many times in a row and was overridden.",
     # permissions of the reference agent

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.replies import Reply
+
+if TYPE_CHECKING:
+    from hookwright.protocol.outcome import Late
 
 #: The prefix of the id of a hook's own agent, in the events its tool calls fire.
 AGENT_PREFIX = "hook-agent-"
@@ -27,6 +31,8 @@ class Job(msgspec.Struct, frozen=True):
     run_id: str
     #: Seconds; a process enforces its own limit, other executors are cancelled by the engine. None for no limit.
     timeout: float | None
+    #: Called with the real end of a run that goes to the background.
+    on_late_end: Callable[[Late], None] | None = None
 
 
 #: Runs one kind of handler. It is cancelled at the time limit and on interrupt, and must then clean up.

@@ -1,4 +1,4 @@
-"""The nouns at the end of the path: Decision, Verdict, Run, Skip, Outcome."""
+"""The nouns at the end of the path: Decision, Verdict, Run, Late, Skip, Outcome."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Judged, NoAnswer, Reply, TimedOut
 
@@ -142,6 +143,34 @@ class Run(msgspec.Struct, frozen=True):
                 return "error"
             case Exited() | Answered() | Judged():
                 return "error" if self.verdict.error is not None else "success"
+
+
+class Late(msgspec.Struct, frozen=True, kw_only=True):
+    """What a background hook did after its event was over, by the law of `interpret_late`."""
+
+    #: The id of the hook in the background.
+    id: str
+    job: Job
+    reply: Reply
+    context: str | None = None
+    system_message: str | None = None
+    #: The text that wakes the model: an `asyncRewake` hook exited 2.
+    rewake: str | None = None
+    ending: Ending = Ending.SUCCESS
+    #: Why it was not a success; None for one that was, or that woke the model.
+    error: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How the run itself ended, as `Run.label`: success, error or cancelled."""
+        match self.ending:
+            case Ending.SUCCESS:
+                return "success"
+            case Ending.CANCELLED:
+                return "cancelled"
+            case Ending.BLOCKING | Ending.ERROR:
+                return "error"
 
 
 class SkipReason(enum.Enum):

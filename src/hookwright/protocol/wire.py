@@ -370,3 +370,47 @@ def callback_answer(value: Mapping[str, Json]) -> dict[str, Json]:
     """Rename the keys that Python cannot spell: `continue_` and `async_` (R-153)."""
     renamed = {"continue_": "continue", "async_": "async"}
     return {renamed.get(key, key): item for key, item in value.items()}
+
+
+# ── the background ──────────────────────────────────────────────────────────
+
+
+class AsyncRequest(msgspec.Struct, frozen=True):
+    """A request for the background, made by a hook's first line of output."""
+
+    #: Seconds, from `asyncTimeout`; None where it set none.
+    limit: float | None
+
+
+def async_request(line: bytes) -> AsyncRequest | None:
+    """Read a first complete line as the request `{"async": true, "asyncTimeout": ms}`; None for any other line."""
+    value, problem = parse_json(line.decode("utf-8", "replace"))
+    if problem is not None or not isinstance(value, dict) or value.get("async") is not True:
+        return None
+    limit = value.get("asyncTimeout")
+    if isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0:
+        return AsyncRequest(limit / 1000)
+    return AsyncRequest(None)
+
+
+class LateOutput(msgspec.Struct, frozen=True):
+    """The fields of a background hook's output that take effect, in Python names."""
+
+    context: str | None = None
+    system_message: str | None = None
+
+
+def read_late(stdout: str, event: str) -> LateOutput:
+    """Read the last JSON object a background hook printed; each field is taken if it alone is valid."""
+    for text in (stdout.strip(), *reversed(stdout.strip().splitlines())):
+        value, problem = parse_json(text) if text.strip().startswith("{") else (None, None)
+        if problem is None and isinstance(value, dict) and "async" not in value:
+            specific = value.get("hookSpecificOutput")
+            if not isinstance(specific, dict) or specific.get("hookEventName", event) != event:
+                specific = {}
+            return LateOutput(_string(specific.get("additionalContext")), _string(value.get("systemMessage")))
+    return LateOutput()
+
+
+def _string(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

@@ -5,14 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 
-from hookwright.background import Late
 from hookwright.observers import Notice, RunEnded, RunStarted
 from hookwright.protocol.events import Streamed
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Block, Deny, Run
+from hookwright.protocol.outcome import Block, Deny, Late, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
 
 _NO_START = frozenset({Streamed.END, Streamed.NOTHING})

@@ -16,11 +16,10 @@ from hookwright.agent.transcript import (
     program_note,
     with_reads,
 )
-from hookwright.background import Late
 from hookwright.models.types import Response
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Late, Outcome
 from hookwright.visibility import Place, late_messages, model_texts
 
 Message = dict[str, Json]

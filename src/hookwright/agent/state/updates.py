@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hookwright.agent.state.endings import Result
-from hookwright.background import Late
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.outcome import Late
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):

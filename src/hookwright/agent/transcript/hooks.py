@@ -24,10 +24,9 @@ from typing import Any
 
 import msgspec
 
-from hookwright.background import Late
 from hookwright.protocol.events import CATALOGUE, Exit2
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Ending, Outcome, Run
+from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Ending, Late, Outcome, Run
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 from hookwright.visibility import STOPPED
 

@@ -6,7 +6,7 @@ from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.inbox import Wake
 from hookwright.agent.state.session import Session
 from hookwright.agent.state.updates import HookEnded
-from hookwright.background import Late
+from hookwright.protocol.outcome import Late
 
 
 def watch_background(session: Session) -> None:

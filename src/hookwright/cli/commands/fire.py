@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from hookwright.background import Late
 from hookwright.cases.inject import FAULTS, Injector, read_fault
 from hookwright.cli.contract import contract
 from hookwright.cli.options import add_event, add_places, places, read_event
@@ -23,7 +22,7 @@ from hookwright.cli.watch import stamps, wait_for_change, watched_files
 from hookwright.config import Loaded
 from hookwright.engine import Options
 from hookwright.protocol.events import Event
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Late, Outcome
 from hookwright.protocol.wire import payload
 from hookwright.session import HookSession, open_session
 from hookwright.text import harmless, say

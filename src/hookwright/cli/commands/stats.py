@@ -43,27 +43,39 @@ class Counted(msgspec.Struct, kw_only=True):
     refused: int = 0
     failed: int = 0
     timed_out: int = 0
+    #: Runs in the background without a record of their end: still running, killed, or of an older journal.
+    no_end: int = 0
     skipped: int = 0
     times: list[float] = msgspec.field(default_factory=list)
     last: float = 0.0
 
     def add(self, record: Record) -> None:
         """Count one record."""
-        if record.get("kind") == "skip":
-            self.skipped += 1
-            return
-        self.runs += 1
-        self.refused += record.get("decision") in _REFUSALS
+        match record.get("kind"):
+            case "skip":
+                self.skipped += 1
+            case "late":
+                self.no_end -= 1
+                self._end(record)
+            case _:
+                self.runs += 1
+                self.refused += record.get("decision") in _REFUSALS
+                self.last = max(self.last, float(record.get("t", 0.0)))
+                if record.get("outcome") == "async":
+                    self.no_end += 1
+                else:
+                    self._end(record)
+
+    def _end(self, record: Record) -> None:
         self.failed += record.get("ending") in ("non-blocking error", "cancelled")
         self.timed_out += record.get("outcome") == "cancelled"
         self.times.append(float(record.get("ms", 0.0)))
-        self.last = max(self.last, float(record.get("t", 0.0)))
 
 
 def run(args: argparse.Namespace) -> int:
     """Count, compare with what is configured, print."""
     folder, wanted = journal_folder(args), read_filter(args)
-    kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "skip"}))))
+    kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip"}))))
     rows = count(kept)
     loaded = places(args).load()
     silent = never_fired(loaded, kept, wanted)
@@ -134,6 +146,7 @@ def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | N
                 "refused_rate": row.refused / row.runs if row.runs else 0.0,
                 "failed": row.failed,
                 "timed_out": row.timed_out,
+                "no_end": max(0, row.no_end),
                 "skipped": row.skipped,
                 "last": row.last or None,
             }
@@ -168,6 +181,8 @@ def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | Non
         if row.failed:
             kind = f", {row.timed_out} of them at the time limit" if row.timed_out else ""
             yield style.warn(f"{'':>14}gave no verdict {row.failed} times{kind}")
+        if row.no_end > 0:
+            yield style.dim(f"{'':>14}{row.no_end} of them in the background without a recorded end")
     if silent:
         yield style.bold(f"never fired {_span(begins, wanted)}")
         for entry in silent:

@@ -17,7 +17,7 @@ from hookwright.text import harmless, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
-KINDS = ("run", "skip", "event")
+KINDS = ("run", "late", "skip", "event")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -107,4 +107,5 @@ def _tail(record: Record) -> str:
         return "= " + ", ".join(counts)
     reason = record.get("skip") or record.get("reason")
     handler = one_line(str(record.get("handler", "")), 60)
+    handler = f"in the background: {handler}" if record.get("kind") == "late" else handler
     return f"{handler}  {one_line(str(reason), 100)}" if reason else handler

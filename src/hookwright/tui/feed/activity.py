@@ -6,10 +6,10 @@ import time
 
 import msgspec
 
-from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
+from hookwright.observers import EventEnded, LateEnded, Notice, RunEnded, RunStarted
 from hookwright.protocol.job import Job
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Block, Deny, Ending, Run, Skip
+from hookwright.protocol.outcome import Block, Deny, Ending, Late, Run, Skip
 from hookwright.protocol.sources import Source
 from hookwright.tui.feed.words import short_label
 
@@ -39,6 +39,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     slowest: float = 0.0
     last: Run | None = None
+    #: The latest real end of a run that went to the background.
+    last_late: Late | None = None
     #: Seconds on the wall clock, of the last run.
     last_at: float = 0.0
     skips: int = 0
@@ -56,6 +58,16 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
             slowest=max(self.slowest, run.timing.seconds),
             last=run,
             last_at=run.timing.started,
+        )
+
+    def ended_late(self, notice: LateEnded) -> Tally:
+        """Count the real end of a run that went to the background."""
+        return msgspec.structs.replace(
+            self,
+            failures=self.failures + (notice.late.ending in (Ending.ERROR, Ending.CANCELLED)),
+            seconds=self.seconds + notice.timing.seconds,
+            slowest=max(self.slowest, notice.timing.seconds),
+            last_late=notice.late,
         )
 
     def skipped(self, skip: Skip) -> Tally:
@@ -79,6 +91,9 @@ class Activity:
                 self.running.pop(job.run_id, None)
                 source = job.handler.source
                 self.tallies[source] = self.of(source).ran(run)
+            case LateEnded(job=job):
+                source = job.handler.source
+                self.tallies[source] = self.of(source).ended_late(notice)
             case EventEnded(outcome=outcome):
                 for skip in outcome.skips:
                     source = skip.handler.source

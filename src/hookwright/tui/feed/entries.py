@@ -23,13 +23,14 @@ from hookwright.protocol.handlers import (
     PromptHandler,
 )
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Outcome, SkipReason
+from hookwright.protocol.outcome import Outcome, Run, SkipReason
+from hookwright.protocol.replies import Backgrounded
 from hookwright.protocol.samples import sample, sample_fields, tool_names
 from hookwright.protocol.sources import place
 from hookwright.selection import HookState
 from hookwright.text import flat
 from hookwright.tui.feed.activity import Activity, Tally
-from hookwright.tui.feed.words import Line, last_result, plural, seconds, short_label
+from hookwright.tui.feed.words import Line, Span, last_result, plural, seconds, short_label
 
 
 class ListedHook(msgspec.Struct, frozen=True, eq=False):
@@ -75,7 +76,7 @@ def row(found: ListedHook) -> Line:
     spans: list[tuple[str, str]] = [mark, ("", flat(found.entry.matcher.text or "*")), ("dim", "  ")]
     spans.append(("", short_label(handler)))
     if tally.last is not None:
-        spans += [("dim", f"  {tally.runs}× "), last_result(tally.last)]
+        spans += [("dim", f"  {tally.runs}× "), _last(tally, tally.last)]
     return tuple(spans)
 
 
@@ -138,12 +139,21 @@ def tally_lines(tally: Tally) -> Iterator[Line]:
         yield _fact("ran", ", ".join([plural(tally.runs, "time"), *counts]))
         average = tally.seconds / tally.runs
         yield _fact("times", f"{seconds(average)} on average, {seconds(tally.slowest)} at most")
-        style, word = last_result(tally.last)
-        yield (("dim", "last      "), (style, word), ("dim", f" in {seconds(tally.last.timing.seconds)}"))
+        yield (("dim", "last      "), _last(tally, tally.last), ("dim", f" in {seconds(tally.last.timing.seconds)}"))
+    if tally.last_late is not None and tally.last_late.error is not None:
+        yield _fact("later", tally.last_late.error)
     if tally.last_skip is not None:
         skip = tally.last_skip
         detail = f": {flat(skip.detail)}" if skip.detail else ""
         yield _fact("skipped", f"{plural(tally.skips, 'time')}, last {skip.reason.value}{detail}")
+
+
+def _last(tally: Tally, run: Run) -> Span:
+    """Name the result of the last run; of one in the background the real end, once it is known."""
+    late = tally.last_late
+    if late is not None and isinstance(run.reply, Backgrounded) and run.reply.id == late.id and late.error is not None:
+        return ("warn", "failed later")
+    return last_result(run)
 
 
 _NAMES = {

@@ -13,13 +13,12 @@ import msgspec
 
 from hookwright.agent.state import endings, updates
 from hookwright.agent.state.updates import Update
-from hookwright.background import Late
-from hookwright.observers import EventEnded, Notice
+from hookwright.observers import EventEnded, LateEnded, Notice
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Under
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import SkipReason
+from hookwright.protocol.outcome import Late, SkipReason
 from hookwright.protocol.replies import Exited, Failed, TimedOut
 from hookwright.text import flat
 from hookwright.tui.feed.flow import Firings
@@ -280,6 +279,8 @@ class Feed:
     def notice(self, notice: Notice) -> None:
         """Take up what the engine tells; an event that no hook is configured for is nothing to tell."""
         if isinstance(notice, EventEnded) and not notice.outcome.runs and not notice.outcome.skips:
+            return
+        if isinstance(notice, LateEnded):  # the agent's own update says it
             return
         place, firing = self._firings.take(notice, time.time())
         if place is None:

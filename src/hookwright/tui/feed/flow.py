@@ -6,7 +6,7 @@ from typing import assert_never
 
 import msgspec
 
-from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
+from hookwright.observers import EventEnded, RunEnded, RunStarted
 from hookwright.tui.feed.items import Began, Firing
 
 
@@ -19,7 +19,7 @@ class Firings:
         #: A managed hook may rewrite the event that the others see; their runs still belong to the first one.
         self._of_run: dict[str, int] = {}
 
-    def take(self, notice: Notice, now: float) -> tuple[int | None, Firing]:
+    def take(self, notice: RunStarted | RunEnded | EventEnded, now: float) -> tuple[int | None, Firing]:
         """Take up a notice; return the place of its firing, None for a new one, and the firing as it is now."""
         match notice:
             case RunStarted(job=job):
