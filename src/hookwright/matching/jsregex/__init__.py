@@ -1,8 +1,8 @@
-"""JavaScript regular expressions: `compile(p).test(s)` answers what `new RegExp(p).test(s)` answers in node.
+"""JavaScript regular expressions: `compile(p).test(s)` returns what `new RegExp(p).test(s)` returns in Node.js.
 
 Matchers are written for JavaScript, and Python's `re` differs in dozens of small ways (`$`, `\\d`, `(?<n>…)`, `[^]`,
-`a{,3}`, UTF-16). Only `test` without flags is here. A pattern without back references is followed on sets of
-positions (`positions`); one with them by backtracking (`backtrack`). Both stop after `STEPS` steps.
+`a{,3}`, UTF-16). Only `test` without flags is supported. A pattern without back references is matched with sets
+of positions (`positions`), one with them by backtracking (`backtrack`). Both stop after `STEPS` steps.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["STEPS", "InvalidPattern", "Pattern", "TooComplex", "compile"]
 
 STEPS = 200_000
-"""How many steps one test may take; a test that needs more raises TooComplex."""
+"""The most steps of one test; a test that needs more raises TooComplex."""
 
 
 class Pattern:
-    """Hold a compiled pattern; two with the same text are equal."""
+    """A compiled pattern; two with the same text are equal."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +46,7 @@ class Pattern:
         return RegexProgram(self._parsed)
 
     def test(self, subject: str, *, steps: int = STEPS) -> bool:
-        """Tell whether the pattern matches anywhere in the subject; raise TooComplex when that takes too long."""
+        """Return whether the pattern matches anywhere in the subject; raise TooComplex if that takes too long."""
         if self._parsed.refers:
             return self._program.matches(units(subject), steps)
         return matches(self._parsed.tree, units(subject), steps)

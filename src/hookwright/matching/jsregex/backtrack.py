@@ -1,7 +1,7 @@
 """Match patterns with back references: the backtracking of ECMA-262, without Python's stack and with a step budget.
 
-A pattern becomes a list of instructions. A state is an instruction, a position, what the groups took, and the counters
-of the loops; each state leads to others, best first. A state that was seen has failed, so it is never tried again.
+A pattern becomes a list of instructions. A state is an instruction, a position, what the groups captured, and the
+counters of the loops. Each state leads to others, best first. A state seen before has failed and is not tried again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,46 +32,46 @@ Spans: TypeAlias = tuple[tuple[int, int] | None, ...]
 
 
 class Take(msgspec.Struct, frozen=True):
-    """Take one unit."""
+    """Match one unit."""
 
     chars: Chars
     way: Direction
 
 
 class Hold(msgspec.Struct, frozen=True):
-    """Go on only at an anchor."""
+    """Continue only at an anchor."""
 
     anchor: Anchor
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """Go on at one of several places, the first that leads to a match."""
+    """Continue at the first of several places that leads to a match."""
 
     targets: tuple[int, ...]
 
 
 class Begin(msgspec.Struct, frozen=True):
-    """Note where a group or a loop begins, with no turns done."""
+    """Record where a group or a loop begins, before its first iteration."""
 
     slot: int
 
 
 class Keep(msgspec.Struct, frozen=True):
-    """Remember what a group took."""
+    """Record what a group captured."""
 
     slot: int
     group: int
 
 
 class Again(msgspec.Struct, frozen=True):
-    """Take once more what a group took: nothing, when it took nothing yet."""
+    """Match again what a group captured; the empty text if it captured nothing yet."""
 
     group: int
     way: Direction
 
 
 class LoopTurn(msgspec.Struct, frozen=True):
-    """Begin another turn of a loop, or leave it."""
+    """Begin another iteration of a loop, or leave it."""
 
     slot: int
     loop: Repeat
@@ -79,7 +79,7 @@ class LoopTurn(msgspec.Struct, frozen=True):
 
 
 class Return(msgspec.Struct, frozen=True):
-    """End a turn of a loop."""
+    """End an iteration of a loop."""
 
     slot: int
     loop: Repeat
@@ -87,7 +87,7 @@ class Return(msgspec.Struct, frozen=True):
 
 
 class Peek(msgspec.Struct, frozen=True):
-    """Match a lookaround, whose instructions come next."""
+    """Match a lookaround, whose instructions follow."""
 
     negated: bool
     leave: int
@@ -101,9 +101,9 @@ Instruction: TypeAlias = Take | Hold | Fork | Begin | Keep | Again | LoopTurn | 
 
 
 class MatchState(NamedTuple):
-    """Stand at an instruction and a position, with what was taken on the way.
+    """An instruction and a position, with what was captured on the way.
 
-    A slot of `counts` holds a loop's turns and where its latest turn began, or (0, start) of an open group.
+    A slot of `counts` holds a loop's iterations and the start of the latest one, or (0, start) of an open group.
     """
 
     here: int
@@ -113,7 +113,7 @@ class MatchState(NamedTuple):
 
 
 class RegexProgram:
-    """Hold the instructions of a pattern."""
+    """The instructions of a pattern."""
 
     def __init__(self, parsed: Parsed) -> None:
         self.names = parsed.names
@@ -124,13 +124,13 @@ class RegexProgram:
         self.code.append(Done())
 
     def matches(self, subject: str, budget: int) -> bool:
-        """Tell whether the pattern matches anywhere in the subject, given in UTF-16 units."""
+        """Return whether the pattern matches anywhere in the subject, given in UTF-16 units."""
         nothing, counts = (None,) * (self.groups + 1), (None,) * self.slots
         starts = (MatchState(0, at, nothing, counts) for at in reversed(range(len(subject) + 1)))
         return _BacktrackRun(self.code, subject, budget).search(starts) is not None
 
     def emit(self, node: Node, way: Direction) -> None:
-        """Write the instructions for a part."""
+        """Emit the instructions of a part."""
         match node:
             case Chars():
                 self.code.append(Take(node, way))
@@ -162,18 +162,18 @@ class RegexProgram:
                 assert_never(node)
 
     def begin(self) -> int:
-        """Write the beginning of a group or loop, and give its slot."""
+        """Emit the beginning of a group or loop, and return its slot."""
         self.slots += 1
         self.code.append(Begin(self.slots - 1))
         return self.slots - 1
 
     def hole(self) -> int:
-        """Leave room for an instruction that needs to know where its part ends."""
+        """Reserve an instruction that depends on where its part ends."""
         self.code.append(Done())
         return len(self.code) - 1
 
     def either(self, node: Either, way: Direction) -> None:
-        """Write all alternatives, each with a way out."""
+        """Emit all alternatives, each with a jump to the end."""
         fork = self.hole()
         starts, exits = [], []
         for item in node.items:
@@ -194,7 +194,7 @@ class _BacktrackRun:
         self.budget = self.left = budget
 
     def search(self, starts: Iterable[MatchState]) -> MatchState | None:
-        """Give the first state that ends a match; the last start is the best."""
+        """Return the first state that ends a match; the last start is the best."""
         waiting, seen = list(starts), set[MatchState]()
         while waiting:
             state = waiting.pop()
@@ -210,7 +210,7 @@ class _BacktrackRun:
         return None
 
     def follow(self, state: MatchState) -> Sequence[MatchState]:
-        """Give the states after one instruction, best first."""
+        """Return the states after one instruction, best first."""
         here, at, taken, counts = state
         instruction = self.code[here]
         match instruction:
@@ -248,7 +248,7 @@ class _BacktrackRun:
                 assert_never(instruction)
 
     def turn(self, instruction: LoopTurn, state: MatchState) -> Sequence[MatchState]:
-        """Begin a turn, in which the loop's groups have taken nothing, or leave the loop."""
+        """Begin an iteration, with the loop's groups reset, or leave the loop."""
         loop, slot = instruction.loop, instruction.slot
         turns, _ = state.counts[slot] or (0, 0)
         leave = MatchState(instruction.leave, state.at, state.taken, _with(state.counts, slot, None))
@@ -261,17 +261,17 @@ class _BacktrackRun:
         return (enter, leave) if loop.greedy else (leave, enter)
 
     def turned(self, instruction: Return, state: MatchState) -> Sequence[MatchState]:
-        """Count a turn; one that took nothing fails once the required turns are done."""
+        """Count an iteration; an empty one fails after the required iterations."""
         loop, slot = instruction.loop, instruction.slot
         turns, began = state.counts[slot] or (0, 0)
         if turns >= loop.least and state.at == began:
             return ()
-        # Without an upper bound, turns beyond the required ones need no number: so equal states are seen as equal.
+        # Without an upper bound, iterations beyond the required ones are not counted, so that equal states are equal.
         turns = min(turns + 1, loop.least) if loop.most == INFINITY else turns + 1
         return (MatchState(instruction.turn, state.at, state.taken, _with(state.counts, slot, (turns, state.at))),)
 
     def holds(self, anchor: Anchor, at: int) -> bool:
-        """Tell whether an anchor holds at a position."""
+        """Return whether an anchor matches at a position."""
         match anchor:
             case Anchor.START:
                 return at == 0
@@ -285,7 +285,7 @@ class _BacktrackRun:
                 assert_never(anchor)
 
     def is_word(self, index: int) -> bool:
-        """Tell whether there is a word character at an index."""
+        """Return whether there is a word character at an index."""
         return 0 <= index < len(self.subject) and ord(self.subject[index]) in WORD
 
 

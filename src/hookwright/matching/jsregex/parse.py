@@ -1,6 +1,6 @@
-"""Read a JavaScript pattern (the web grammar, Annex B of ECMA-262, without flags) into a tree.
+"""Parse a JavaScript pattern (the web grammar, Annex B of ECMA-262, without flags) into a tree.
 
-Open groups wait on a list, not on Python's stack: no pattern is too deep to be read.
+Open groups are kept in a list, not on Python's stack, so that no pattern is too deep to parse.
 """
 
 import re
@@ -43,7 +43,7 @@ _OCTAL = re.compile(r"[0-3]?[0-7]{1,2}")
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """Hold a tree, the number of its groups, and whether something in it refers to a group."""
+    """A tree, the number of its groups, and whether it has back references."""
 
     tree: Node
     groups: int
@@ -52,7 +52,7 @@ class Parsed(msgspec.Struct, frozen=True):
 
 
 class _Open(msgspec.Struct):
-    """Collect what stands between a parenthesis and its end."""
+    """The parts between a parenthesis and its end."""
 
     opener: str
     at: int
@@ -66,7 +66,7 @@ class _Open(msgspec.Struct):
 
 
 def parse(pattern: str) -> Parsed:
-    """Read a whole pattern or raise InvalidPattern."""
+    """Parse a whole pattern or raise InvalidPattern."""
     return _Parser(pattern).read()
 
 
@@ -86,7 +86,7 @@ class _Parser:
         self.open = [_Open("", 0, 0)]
 
     def read(self) -> Parsed:
-        """Go through the pattern once."""
+        """Parse the pattern in one pass."""
         if self.total > _MOST_GROUPS:
             raise self.error("too many capture groups", 0)
         while self.at < len(self.text):
@@ -102,14 +102,14 @@ class _Parser:
         return InvalidPattern(self.pattern, problem, self.at if at is None else at)
 
     def took(self, text: str) -> bool:
-        """Step over a text if it is next."""
+        """Skip a text if it is next."""
         if self.text.startswith(text, self.at):
             self.at += len(text)
             return True
         return False
 
     def term(self) -> None:
-        """Read one alternative bar, parenthesis, anchor or quantified atom."""
+        """Parse one alternative bar, parenthesis, anchor or quantified atom."""
         char = self.text[self.at]
         match char:
             case "|":
@@ -135,7 +135,7 @@ class _Parser:
                 self.quantified(self.atom(char), self.groups)
 
     def open_group(self) -> None:
-        """Read the opening of a group or lookaround."""
+        """Parse the opening of a group or lookaround."""
         start, before = self.at, self.groups
         self.at += 1
         for opener in ("?:", *_LOOKS):
@@ -153,7 +153,7 @@ class _Parser:
         self.open.append(_Open("(", start, before, self.groups))
 
     def close_group(self) -> None:
-        """Read `)` and what repeats the group."""
+        """Parse `)` and the quantifier of the group."""
         if len(self.open) == 1:
             raise self.error("unmatched )")
         self.at += 1
@@ -196,7 +196,7 @@ class _Parser:
         self.add(Repeat(atom, least, most, greedy, groups, 1 + height(atom)))
 
     def atom(self, char: str) -> Node:
-        """Read one thing that a quantifier may follow."""
+        """Parse one atom."""
         if char == ".":
             self.at += 1
             return DOT
@@ -208,7 +208,7 @@ class _Parser:
         return _unit(ord(char))
 
     def escape(self) -> Node:
-        """Read a backslash and what it introduces, outside of brackets."""
+        """Parse a backslash and what follows it, outside brackets."""
         char = self.text[self.at + 1 : self.at + 2]
         if char in CLASSES:
             self.at += 2
@@ -231,7 +231,7 @@ class _Parser:
         return _unit(self.character(_is_ascii_letter))
 
     def character(self, controls: Callable[[str], bool]) -> int:
-        """Read a backslash that stands for one unit; `controls` tells what may follow `\\c`."""
+        """Parse a backslash escape of one unit; `controls` are the characters allowed after `\\c`."""
         start = self.at
         self.at += 2
         char = self.text[start + 1 : self.at]
@@ -258,7 +258,7 @@ class _Parser:
         return ord(char)
 
     def bracket(self) -> Chars:
-        """Read a character class."""
+        """Parse a character class."""
         start = self.at
         self.at += 1
         negated = self.took("^")
@@ -280,7 +280,7 @@ class _Parser:
         return Chars(tuple(ranges), negated)
 
     def class_atom(self, start: int) -> tuple[tuple[int, int], ...]:
-        """Read one unit or class inside brackets."""
+        """Parse one unit or class inside brackets."""
         if self.at >= len(self.text):
             raise self.error("unterminated character class", start)
         char, following = self.text[self.at], self.text[self.at + 1 : self.at + 2]
@@ -299,7 +299,7 @@ class _Parser:
         return ((unit, unit),)
 
     def group_name(self, problem: str) -> str:
-        """Read an identifier up to `>`."""
+        """Parse an identifier up to `>`."""
         start, name = self.at, ""
         while not self.took(">"):
             if self.at >= len(self.text):
@@ -312,7 +312,7 @@ class _Parser:
         return name
 
     def name_unit(self, problem: str) -> str:
-        """Read one character of a group name, which may be a Unicode escape."""
+        """Parse one character of a group name, which may be a Unicode escape."""
         if not self.took("\\"):
             self.at += 1
             return self.text[self.at - 1]

@@ -1,10 +1,10 @@
 """Match patterns without back references, from all start positions at once.
 
-Without back references a match has no memory: how it may go on depends only on where it is. So a set of positions
-(one bit for each) goes through the tree, and each part answers with the set of positions after it. That takes as many
-steps as the tree has parts times the turns of its loops; the classic exploding patterns do not explode. Whether a
-quantifier is greedy cannot change whether there is a match. A lookaround does not depend on the way to it, so it is
-one set for the whole subject.
+Without back references a match has no memory: how it continues only depends on where it is. So a set of positions
+(one bit each) passes through the tree, and each part returns the set of positions after it. The number of steps is the
+number of parts times the iterations of their loops, so the classic exponential patterns do not explode. Greediness
+cannot change whether there is a match. A lookaround does not depend on the path to it, so it is one set for the whole
+subject.
 """
 
 from typing import Literal, TypeAlias, assert_never
@@ -26,11 +26,11 @@ from hookwright.matching.jsregex.syntax import (
 )
 
 Direction: TypeAlias = Literal[1, -1]
-"""From starts of matches to their ends, or from ends to starts."""
+"""The direction: from starts of matches to their ends, or from ends to starts."""
 
 
 def matches(tree: Node, subject: str, budget: int) -> bool:
-    """Tell whether the pattern matches anywhere in the subject, given in UTF-16 units."""
+    """Return whether the pattern matches anywhere in the subject, given in UTF-16 units."""
     run = _PositionsRun(subject, budget)
     return run.follow(tree, run.everywhere, 1) != 0
 
@@ -47,7 +47,7 @@ class _PositionsRun:
         self.looks: dict[int, int] = {}
 
     def follow(self, node: Node, at: int, way: Direction) -> int:
-        """Give the positions that a part leads to from a set of positions."""
+        """Return the positions a part leads to from a set of positions."""
         if self.left <= 0:
             raise TooComplex(f"no answer within {self.budget} steps")
         self.left -= 1
@@ -72,12 +72,12 @@ class _PositionsRun:
             case Look():
                 return at & self.look(node)
             case BackReference():
-                raise AssertionError("a back reference needs a memory")
+                raise AssertionError("a back reference needs captured text")
             case _:
                 assert_never(node)
 
     def repeat(self, node: Repeat, at: int, way: Direction) -> int:
-        """Take the required turns, then the optional ones until they lead nowhere new."""
+        """Run the required iterations, then optional ones until they reach no new position."""
         for _ in range(node.least):
             after = self.follow(node.body, at, way)
             if after == at:
@@ -92,7 +92,7 @@ class _PositionsRun:
         return reached
 
     def mask(self, chars: Chars) -> int:
-        """Give the positions whose unit is in a class."""
+        """Return the positions whose unit is in a class."""
         if chars.only is not None:
             return self.places.get(chars.only, 0)
         if chars not in self.masks:
@@ -100,7 +100,7 @@ class _PositionsRun:
         return self.masks[chars]
 
     def anchors(self, anchor: Anchor) -> int:
-        """Give the positions where an anchor holds."""
+        """Return the positions where an anchor matches."""
         match anchor:
             case Anchor.START:
                 return 1
@@ -114,7 +114,7 @@ class _PositionsRun:
                 assert_never(anchor)
 
     def look(self, node: Look) -> int:
-        """Give the positions where a lookaround holds: the starts, or the ends, of all matches of its body."""
+        """Return the positions where a lookaround matches: the starts, or the ends, of all matches of its body."""
         if id(node) not in self.looks:
             inside = self.follow(node.body, self.everywhere, -1 if node.side is Side.AHEAD else 1)
             self.looks[id(node)] = self.everywhere & ~inside if node.negated else inside

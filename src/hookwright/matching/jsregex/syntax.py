@@ -1,6 +1,6 @@
 """The tree of a parsed JavaScript regular expression, and the errors of this package.
 
-Everything counts in UTF-16 code units, as JavaScript does without the `u` flag.
+All offsets are UTF-16 code units, as in JavaScript without the `u` flag.
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from typing import TypeAlias
 import msgspec
 
 INFINITY = 2**31 - 1
-"""No upper bound; larger numbers in `{n,m}` are cut to it, as V8 does."""
+"""No upper bound; larger numbers in `{n,m}` are reduced to it, as in V8."""
 
 HEIGHT_LIMIT = 100
-"""How deep quantified groups, alternatives and lookarounds may nest; plain groups do not count."""
+"""The deepest nesting of quantified groups, alternatives and lookarounds; plain groups are not counted."""
 
 _SHOWN = 120
 
 
 class InvalidPattern(ValueError):
-    """Say why a pattern is not a JavaScript regular expression, and where (in UTF-16 units)."""
+    """A pattern that is not a JavaScript regular expression, with the problem and its offset in UTF-16 units."""
 
     def __init__(self, pattern: str, problem: str, offset: int) -> None:
         shown = pattern if len(pattern) <= _SHOWN else pattern[:_SHOWN] + "…"
@@ -29,11 +29,11 @@ class InvalidPattern(ValueError):
 
 
 class TooComplex(Exception):
-    """Say that a test was given up because it took more steps than its budget."""
+    """A test that was stopped because it needed more steps than its budget."""
 
 
 class Anchor(Enum):
-    """Name a place in the subject that takes no characters."""
+    """A zero-width assertion about a place in the subject."""
 
     START = "^"
     END = "$"
@@ -42,14 +42,14 @@ class Anchor(Enum):
 
 
 class Side(Enum):
-    """Say where a lookaround looks."""
+    """The direction of a lookaround."""
 
     AHEAD = "?="
     BEHIND = "?<="
 
 
 class Chars(msgspec.Struct, frozen=True):
-    """Take one unit that is (or, negated, is not) in the ranges; `only` is set where the pattern names a single one."""
+    """One unit that is (or, negated, is not) in the ranges; `only` is set where the pattern names a single one."""
 
     ranges: tuple[tuple[int, int], ...]
     negated: bool = False
@@ -60,33 +60,33 @@ class Chars(msgspec.Struct, frozen=True):
 
 
 class At(msgspec.Struct, frozen=True):
-    """Hold only at an anchor."""
+    """An anchor."""
 
     anchor: Anchor
 
 
 class BackReference(msgspec.Struct, frozen=True):
-    """Take again what a group took; by number, or by name until the pattern is read to its end."""
+    """A back reference: by number, or by name until the whole pattern is parsed."""
 
     group: int | str
 
 
 class Chain(msgspec.Struct, frozen=True):
-    """Take all items one after the other."""
+    """All items one after the other."""
 
     items: tuple["Node", ...]
     height: int
 
 
 class Either(msgspec.Struct, frozen=True):
-    """Take one of the alternatives, the first that leads to a match."""
+    """Alternatives; the first that leads to a match is taken."""
 
     items: tuple["Node", ...]
     height: int
 
 
 class Repeat(msgspec.Struct, frozen=True):
-    """Take the body between `least` and `most` times; groups in `groups` are forgotten at each turn."""
+    """The body between `least` and `most` times; the groups in `groups` are reset at each iteration."""
 
     body: "Node"
     least: int
@@ -97,7 +97,7 @@ class Repeat(msgspec.Struct, frozen=True):
 
 
 class GroupNode(msgspec.Struct, frozen=True):
-    """Take the body and remember what it took."""
+    """A capture group."""
 
     body: "Node"
     number: int
@@ -105,7 +105,7 @@ class GroupNode(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """Hold where the body matches (or, negated, does not) on one side, and take nothing."""
+    """A lookaround: the body matches (or, negated, does not) on one side, without consuming anything."""
 
     body: "Node"
     side: Side
@@ -117,7 +117,7 @@ Node: TypeAlias = Chars | At | BackReference | Chain | Either | Repeat | GroupNo
 
 
 def height(node: Node) -> int:
-    """Count the levels of a tree."""
+    """Return the number of levels of a tree."""
     match node:
         case Chars() | At() | BackReference():
             return 1
@@ -126,14 +126,14 @@ def height(node: Node) -> int:
 
 
 def sequence(items: Sequence[Node]) -> Node:
-    """Join items, without a level for a single one."""
+    """Return a sequence of items, without a level for a single one."""
     if len(items) == 1:
         return items[0]
     return Chain(tuple(items), 1 + max(map(height, items), default=0))
 
 
 def either(items: Sequence[Node]) -> Node:
-    """Offer alternatives, without a level for a single one."""
+    """Return alternatives, without a level for a single one."""
     if len(items) == 1:
         return items[0]
     return Either(tuple(items), 1 + max(map(height, items)))
@@ -158,7 +158,7 @@ WORD = Chars(_WORD)
 
 
 def _others(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Give the units outside of sorted ranges, so that classes can be joined in one bracket."""
+    """Return the units outside sorted ranges, so that classes can be joined in one bracket."""
     edges = [-1, *(edge for pair in ranges for edge in pair), 0x10000]
     return tuple((low + 1, high - 1) for low, high in zip(edges[::2], edges[1::2], strict=True) if low + 1 < high)
 
@@ -175,7 +175,7 @@ CLASSES = {
 
 
 def units(text: str) -> str:
-    """Split characters outside the basic plane into their two surrogates."""
+    """Return the UTF-16 units of a text, with two surrogates for a character outside the basic plane."""
     if text.isascii() or max(text) < "\U00010000":
         return text
     data = text.encode("utf-16-le", "surrogatepass")

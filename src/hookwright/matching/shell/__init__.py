@@ -1,4 +1,4 @@
-"""Shell commands, looked at without running them: which sub-commands a Bash or PowerShell text comes to."""
+"""Shell commands, analysed without running them: the sub-commands of a Bash or PowerShell command."""
 
 from hookwright.matching.shell.bash import analyse_bash
 from hookwright.matching.shell.commands import Analysis, Redirection, SubCommand, Word

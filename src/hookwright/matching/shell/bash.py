@@ -1,6 +1,6 @@
 """Bash: a text without special characters is split at its spaces; any other is parsed by tree-sitter.
 
-What the parser cannot read, what it is known to misread, and what is too long is a `problem`, never a guess.
+A command the parser cannot read, is known to misread, or that is too long is a `problem`, never a guess.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LENGTH_LIMIT = 10_000
 """Longer commands are not analysed."""
 
 OPERATOR_LIMIT = 1_000
-"""Nor are commands with more pipes and parentheses: the parser's time grows with their square."""
+"""Commands with more pipes and parentheses are not analysed: the parser's time grows with their square."""
 
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\- ]*")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=.*", re.DOTALL)
@@ -55,12 +55,12 @@ _REDIRECTS = frozenset(["file_redirect", "heredoc_redirect", "herestring_redirec
 
 @lru_cache(maxsize=1024)
 def analyse_bash(command: str) -> Analysis:
-    """Find the sub-commands of a Bash command."""
+    """Return the sub-commands of a Bash command."""
     if len(command) > LENGTH_LIMIT:
         return Analysis((), problem=f"the command is longer than {LENGTH_LIMIT:,} characters")
     if UNKNOWN in command:
         return Analysis((), problem="the command contains a NUL character")
-    if "\r" in command:  # a part of words to Bash, and space to the parser
+    if "\r" in command:  # part of a word in Bash, white space for the parser
         return Analysis((), problem="the command contains a carriage return")
     if command.count("|") + command.count("(") > OPERATOR_LIMIT:
         return Analysis((), problem=f"the command has more than {OPERATOR_LIMIT:,} pipes and parentheses")
@@ -83,7 +83,7 @@ def _language() -> Language:
 
 
 def _simple(command: str) -> Analysis | None:
-    """Split a command without operators, quotes and expansions; None when it may be more than one simple command."""
+    """Split a command without operators, quotes and expansions; None if it may be more than one simple command."""
     if not _SIMPLE.fullmatch(command):
         return None
     texts = command.split()
@@ -103,7 +103,7 @@ def _simple(command: str) -> Analysis | None:
 
 
 def _is_misread(command: SubCommand) -> bool:
-    """Tell whether the parser took a keyword for a program or an argument, or an assignment for a program."""
+    """Return whether the parser took a keyword for a program or an argument, or an assignment for a program."""
     first = command.core[0].raw
     if command.words[0].raw in _BEFORE_BLOCKS:
         return any(word.raw in _KEYWORDS for word in command.words) or bool(_ASSIGNMENT.fullmatch(first))
@@ -111,13 +111,13 @@ def _is_misread(command: SubCommand) -> bool:
 
 
 class _BashReader:
-    """Collect the sub-commands of one parsed text."""
+    """Collects the sub-commands of one parsed text."""
 
     def __init__(self, language: Language, command: str) -> None:
         import tree_sitter
 
-        # tree-sitter-bash 0.25 crashes the process on `{` before some characters outside of ASCII. To Bash they are
-        # parts of words, as `_` is; with one byte for each character, the parser's offsets are those of the text.
+        # tree-sitter-bash 0.25 crashes the process on `{` before some non-ASCII characters. For Bash they are parts of
+        # words, as `_` is; with one byte per character, the parser's offsets are those of the text.
         self.source = command
         self.root = tree_sitter.Parser(language).parse(_NOT_ASCII.sub("_", command).encode()).root_node
 
@@ -125,7 +125,7 @@ class _BashReader:
         return self.source[node.start_byte : node.end_byte]
 
     def read(self) -> Analysis:
-        """Go through the whole tree once."""
+        """Analyse the whole tree in one pass."""
         problem = "the command cannot be parsed" if self.root.has_error else None
         commands: list[SubCommand] = []
         redirections: list[Redirection] = []
@@ -135,12 +135,12 @@ class _BashReader:
                 expands = True
                 text = self.text(node)
                 if text.startswith("`") and "\\`" in text:
-                    problem = problem or "backticks inside of backticks are not read"
+                    problem = problem or "nested backticks are not analysed"
             elif node.type == "command":
                 found = self.command(node, parent)
                 commands += found
                 if any(map(_is_misread, found)):
-                    problem = problem or "a keyword or an assignment stands where the parser expects a program"
+                    problem = problem or "the parser found a keyword or an assignment where a program belongs"
             elif node.type in _STATEMENTS:
                 commands.append(self.statement(node, node.children))
             elif node.type == "variable_assignment" and parent.type not in _HOLDS_ASSIGNMENTS:
@@ -149,13 +149,13 @@ class _BashReader:
                 targets, words = self.redirection(node)
                 redirections += targets
                 if words and not any(child.type == "command" for child in parent.children):
-                    problem = problem or "the parser takes a command for the target of a redirection"
+                    problem = problem or "the parser took a command for the target of a redirection"
             if self.joins_lines(node):
-                problem = problem or "the parser takes two lines for one command"
+                problem = problem or "the parser took two lines for one command"
         return Analysis(tuple(commands), expands, problem, tuple(redirections))
 
     def nodes(self) -> Iterator[tuple[Node, Node]]:
-        """Give all nodes with their parents, in the order of the text."""
+        """Yield all nodes with their parents, in the order of the text."""
         waiting = [(self.root, self.root)]
         while waiting:
             node, parent = waiting.pop()
@@ -163,7 +163,7 @@ class _BashReader:
             waiting.extend((child, node) for child in reversed(node.children))
 
     def joins_lines(self, node: Node) -> bool:
-        """Tell whether the parser overlooks the end of a line, as behind `==`, or that of an assignment."""
+        """Return whether the parser missed the end of a line, as after `==`, or of an assignment."""
         gaps = [self.source[left.end_byte : right.start_byte] for left, right in pairwise(node.children)]
         if node.type == "variable_assignment":
             return any(gaps)
@@ -174,12 +174,12 @@ class _BashReader:
         return Word(self.text(node), self.shape(node))
 
     def statement(self, node: Node, words: Iterable[Node]) -> SubCommand:
-        """Make a sub-command of an assignment, a declaration or a test."""
+        """Return an assignment, a declaration or a test as a sub-command."""
         made = tuple(map(self.word, words))
         return SubCommand(self.text(node), self.text(node), made, made)
 
     def command(self, node: Node, parent: Node) -> list[SubCommand]:
-        """Make a sub-command of a node; none when the parser made up its name."""
+        """Return a node as a sub-command; None if the parser invented its name."""
         around = parent if parent.type == "redirected_statement" else node
         assignments: list[Assignment] = []
         words: list[Node] = []
@@ -204,7 +204,7 @@ class _BashReader:
         return [SubCommand(self.text(around), bare, made, core, tuple(assignments), tuple(redirections))]
 
     def redirection(self, node: Node) -> tuple[list[Redirection], list[Node]]:
-        """Take a redirection apart; the parser counts arguments that follow it as further targets."""
+        """Split a redirection into its parts; the parser takes the arguments after it for further targets."""
         if node.type == "herestring_redirect":
             return [], []
         if node.type == "heredoc_redirect":
@@ -225,7 +225,7 @@ class _BashReader:
         return [Redirection(operator, target)], targets[1:]
 
     def shape(self, node: Node) -> str:
-        """Give what a word stands for, without quotes and with unknown parts marked."""
+        """Return the value of a word, without quotes and with unknown parts marked."""
         text = self.text(node)
         if node.type in _NOT_TEXT or (node.type in ("word", "concatenation") and _BRACES.search(text)):
             return UNKNOWN

@@ -1,4 +1,4 @@
-"""What a shell command comes to: its sub-commands, each without assignments, redirections and wrappers."""
+"""An analysed shell command: its sub-commands, each without assignments, redirections and wrappers."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 UNKNOWN = "\0"
-"""Stands, in a word's shape, for text that is known only when the command runs."""
+"""Marks, in the shape of a word, text that is only known when the command runs."""
 
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:=@%+,~^-]+")
 _EXPANDS_TO_FILES = re.compile(r"[*?]|\[.*\]?|\{.*\}?", re.DOTALL)
@@ -15,41 +15,41 @@ _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
 class Word(msgspec.Struct, frozen=True):
-    """Hold one word as it was written, and what it stands for without its quotes."""
+    """One word as written, and its value without quotes."""
 
     raw: str
     shape: str
 
     @property
     def plain(self) -> str:
-        """Give the word without quotes, where it would mean the same without them."""
+        """The word without quotes, where it means the same without them."""
         return self.shape if _NEEDS_NO_QUOTES.fullmatch(self.shape) else self.raw
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """Hold an assignment in front of a command."""
+    """An assignment in front of a command."""
 
     name: str
     text: str
 
 
 class Redirection(msgspec.Struct, frozen=True):
-    """Hold the operator and the file of a redirection; forms without a file (`2>&1`, here-documents) are none."""
+    """The operator and the file of a redirection; forms without a file (`2>&1`, here-documents) are not included."""
 
     operator: str
     target: Word
 
     @property
     def writes(self) -> bool:
-        """Tell whether the file is written."""
+        """Whether the file is written."""
         return ">" in self.operator
 
 
 class SubCommand(msgspec.Struct, frozen=True, dict=True):
-    """Hold one simple command.
+    """One simple command.
 
-    `source` is its text with everything around it. `command` is its text without assignments and `core` the words
-    that are left when wrappers such as `timeout 5` are taken off.
+    `source` is its whole text, `command` its text without assignments, and `core` the words that remain without
+    wrappers such as `timeout 5`.
     """
 
     source: str
@@ -61,13 +61,13 @@ class SubCommand(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def spellings(self) -> tuple[str, ...]:
-        """List the texts that a pattern may mean, from the whole command to its core."""
+        """The texts a pattern is compared with, from the whole command to its core."""
         texts = (self.source, self.command, spelled(self.words), spelled(self.core))
         return tuple(dict.fromkeys(texts))
 
     @cached_property
     def first(self) -> str:
-        """Give the shape of the program's name; what may become the name of a file is not known."""
+        """The shape of the program's name; a glob that may become a file name is unknown."""
         first = self.core[0]
         if first.raw in ("[", "[["):
             return first.raw
@@ -75,7 +75,7 @@ class SubCommand(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str | None:
-        """Give the program that runs (of a lone assignment, what is left of `=`), or None when only the shell knows."""
+        """The program that runs (of a lone assignment, the name before `=`), or None if only the shell knows."""
         assigned = _ASSIGNED.match(self.core[0].raw)
         if assigned:
             return assigned[0]
@@ -83,15 +83,15 @@ class SubCommand(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def shape(self) -> str:
-        """Give the core with unknown parts marked; a word that may vanish takes its space with it."""
+        """The core with unknown parts marked; a word that may be empty includes its space."""
         rest = (UNKNOWN if word.shape == UNKNOWN else f" {word.shape}" for word in self.core[1:])
         return "".join((self.first, *rest))
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """Hold the sub-commands of a command, at whatever depth they stand.
+    """The sub-commands of a command, at every depth.
 
-    `expands` is true when any `$(…)`, backtick or `$VAR` is in it. With a `problem` the list may be incomplete.
+    `expands` is true if it contains `$(…)`, backticks or `$VAR`. With a `problem` the list may be incomplete.
     """
 
     commands: tuple[SubCommand, ...]
@@ -101,7 +101,7 @@ class Analysis(msgspec.Struct, frozen=True):
 
 
 def spelled(words: Sequence[Word]) -> str:
-    """Join words with single spaces, without needless quotes."""
+    """Return words joined by single spaces, without needless quotes."""
     return " ".join(word.plain for word in words)
 
 
@@ -122,18 +122,18 @@ _FLAGS = {
     "coproc": re.compile(r"(?!)"),
     "xargs": re.compile(r"(?!)"),
 }
-"""The wrappers that are taken off, with the options that keep them wrappers: `command -v` and `xargs -n1` are not."""
+"""Wrappers to remove, with the options they may have: `command -v` and `xargs -n1` are not wrappers."""
 
 
 def without_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Take off the wrappers in front of a command, as often as there are any."""
+    """Return a command without any of its wrappers."""
     while inner := _unwrapped(words):
         words = inner
     return words
 
 
 def _unwrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Give the command inside of one wrapper, or nothing."""
+    """Return the command inside one wrapper, or nothing."""
     name = words[0].shape
     flags = _FLAGS.get(name)
     if flags is None:

@@ -1,7 +1,7 @@
-"""PowerShell: split into sub-commands by a small reader of its own; what it does not know is a `problem`.
+"""PowerShell: split into sub-commands by a small parser; what it does not know is a `problem`.
 
-Blocks and parentheses are split as well, so that what stands in them is seen. PowerShell does not tell capital letters
-from small ones, so everything here is in small letters; a common alias is replaced by the cmdlet's name in `core`.
+Blocks and parentheses are split as well, so that their content is analysed. PowerShell ignores case, so everything here
+is in lower case; in `core` a common alias is replaced by the name of its cmdlet.
 """
 
 import re
@@ -65,14 +65,14 @@ _ALIASES = {alias: cmdlet.lower() for cmdlet, aliases in _CMDLETS.items() for al
 
 
 def canonical(pattern: str) -> str:
-    """Give a rule's pattern as commands are spelled here: small letters, and a cmdlet for its alias."""
+    """Return a rule's pattern as commands are spelled here: in lower case, with the cmdlet for an alias."""
     name, separator, rest = pattern.lower().partition(":*" if pattern.endswith(":*") else " ")
     return _ALIASES.get(name, name) + separator + rest
 
 
 @lru_cache(maxsize=1024)
 def analyse_powershell(command: str) -> Analysis:
-    """Find the sub-commands of a PowerShell command."""
+    """Return the sub-commands of a PowerShell command."""
     command = command.lower()
     if len(command) > LENGTH_LIMIT:
         return Analysis((), problem=f"the command is longer than {LENGTH_LIMIT:,} characters")
@@ -93,7 +93,7 @@ def analyse_powershell(command: str) -> Analysis:
         elif token.lastgroup in ("space", "comment"):
             glued = False
         elif token.lastgroup == "double" and "$(" in token[0]:
-            return Analysis(tuple(commands), True, "a command inside of a string is not read")
+            return Analysis(tuple(commands), True, "a command inside a string is not analysed")
         else:
             word = _word(token)
             expands = expands or UNKNOWN in word.shape
@@ -119,7 +119,7 @@ def _word(token: re.Match[str]) -> Word:
 
 
 def _shape(text: str) -> str:
-    """Mark text with a variable as unknown, and take backticks off."""
+    """Return text without backticks, with variables marked as unknown."""
     if re.search(r"(?<!`)[$@]", text):
         return UNKNOWN
     return re.sub(r"`(.)", r"\1", text, flags=re.DOTALL)
