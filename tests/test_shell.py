@@ -250,7 +250,7 @@ def test_powershell_sub_commands(command: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("command", "problem"),
-    [("echo 'a", "open quote"), ('echo "$(rm x)"', "inside of a string"), ("ls\0", "NUL"), ("a" * 10_001, "longer")],
+    [("echo 'a", "open quote"), ('echo "$(rm x)"', "inside a string"), ("ls\0", "NUL"), ("a" * 10_001, "longer")],
 )
 def test_powershell_that_cannot_be_read_is_a_problem(command: str, problem: str) -> None:
     assert problem in str(analyse_powershell(command).problem)

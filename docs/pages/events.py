@@ -1,4 +1,4 @@
-"""The event reference: one section an event, all of it read from the catalogue."""
+"""The event reference: one section per event, all of it read from the catalogue."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _facts(name: str, rules: EventRules) -> list[str]:
         f"Handlers: {_kinds(rules)}",
         f"Default timeout: {_timeouts(rules)}",
         f"`if`: {'yes' if rules.condition else 'no; a handler with `if` never runs on this event'}.",
-        f"`onFailure`: {'counts' if rules.on_failure else 'no effect'}.",
+        f"`onFailure`: {'applies' if rules.on_failure else 'no effect'}.",
         *_more_facts(rules),
     ]
 
@@ -172,7 +172,7 @@ def _output(name: str, rules: EventRules) -> str:
         if field in rules.discarded:
             meaning = "Accepted and dropped."
         need = " Required in `hookSpecificOutput`." if field in rules.required else ""
-        late = " Counts at exit 0 only." if rules.fields_at_exit_0 else ""
+        late = " Only at exit 0." if rules.fields_at_exit_0 else ""
         rows.append((f"`hookSpecificOutput.{key}`", shape.value, meaning + need + late))
     return f"### {name} output\n\n" + table(("field", "type", "effect"), rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Common fields, which stand before `hook_event_name`.
+#: Common fields, which come before `hook_event_name`.
 COMMON = {
     "session_id": "The session.",
     "transcript_path": "Absolute path of the session's JSONL transcript. It may lag behind.",
@@ -25,7 +25,7 @@ INPUT = {
     "command_args": "The text after the command.",
     "command_name": "The command, without its slash.",
     "command_source": "Where the command comes from, for example `plugin`.",
-    "compact_summary": "The summary that now stands for the conversation.",
+    "compact_summary": "The summary that now replaces the conversation.",
     "content": "What the user filled in.",
     "context_tokens": "Tokens in the context.",
     "custom_instructions": "What the user typed after `/compact`; null when nothing, or when automatic.",
@@ -36,7 +36,7 @@ INPUT = {
     "error": "What went wrong, as text. Of Bash the first line is `Exit code N`.",
     "StopFailure.error": "The kind of API error.",
     "error_details": "More about the error.",
-    "estimated_cache_write_usd": "What it may cost to write the cache anew.",
+    "estimated_cache_write_usd": "The estimated cost of writing the cache again.",
     "event": "`change`, `add` or `unlink`.",
     "expansion_type": "`slash_command` or `mcp_prompt`.",
     "file_path": "The file.",
@@ -66,7 +66,7 @@ INPUT = {
     "prompt_cache_warm": "Whether the prompt cache is warm.",
     "PermissionDenied.reason": "Why auto mode denied the call.",
     "reason": "Why the session ends.",
-    "requested_model": "The name that was asked for; null when nobody asked.",
+    "requested_model": "The requested name; null without a request.",
     "requested_schema": "JSON schema of the wanted answer.",
     "seconds_since_last_response": "Time since the last response, on resume.",
     "session_crons": "Scheduled prompts of the session.",
@@ -101,7 +101,7 @@ OUTPUT = {
     "initialUserMessage": "A first user turn, before the given prompt.",
     "sessionTitle": "A title for the session.",
     "watchPaths": "Absolute paths to watch for FileChanged.",
-    "reloadSkills": "True reads the skills anew.",
+    "reloadSkills": "True reloads the skills.",
     "suppressOriginalPrompt": "True leaves the blocked prompt out of the block message.",
     "displayContent": "Is shown instead; transcript and model keep the original.",
     "permissionDecision": "The position of the hook. Deny and ask rules of the host still apply to an allow.",

@@ -45,7 +45,7 @@ def exit_codes() -> str:
         "## Status",
         table(("status", "meaning"), _STATUS),
         'With `onFailure: "block"` a launch failure, a crash, a signal, a timeout or a void answer blocks too, on the '
-        "events whose section in [events.md](events.md) says that it counts. WorktreeCreate and WorktreeRemove fail "
+        "events whose section in [events.md](events.md) says that it applies. WorktreeCreate and WorktreeRemove fail "
         "at every status but 0.",
         "## stdout",
         "White space around it and a byte order mark do not count. Nothing but the answer may be on stdout.",

@@ -144,7 +144,7 @@ def fuzz_settings(data: bytes) -> None:
         assert tree.faults
         return
     found = parse_hooks(tree, origin)
-    declared, _ = declare(tree, origin, counts=True)
+    declared, _ = declare(tree, origin, effective=True)
     merge([declared])
     hooks = HookSet.build(found.groups)
     for event in (_EVENTS["PreToolUse"], _EVENTS["Stop"]):

@@ -190,8 +190,8 @@ def _declare(read: Sequence[_Read], gate: TrustGate) -> tuple[list[Declared], li
     for item in read:
         reports += item.diagnostics
         if item.tree is not None:
-            counts = item.file.scope not in _PROJECT_SCOPES or gate.settings_count()
-            told, found = declare(item.tree, item.origin, counts=counts)
+            effective = item.file.scope not in _PROJECT_SCOPES or gate.trusts_settings()
+            told, found = declare(item.tree, item.origin, effective=effective)
             declared.append(told)
             reports += found
     return declared, reports

@@ -86,7 +86,7 @@ def _asked_for(files: Sequence[Declared], settings: Settings) -> dict[str, Sourc
     asked: dict[str, Source] = {}
     for file in sorted(files, key=lambda file: strength.index(file.origin.scope)):
         for name, on in file.enabled_plugins.items():
-            pending = not file.counts and name not in settings.enabled_plugins
+            pending = not file.effective and name not in settings.enabled_plugins
             if on and (pending or settings.enabled_plugins.get(name)):
                 asked[name] = file.origin
     return asked

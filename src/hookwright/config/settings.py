@@ -53,7 +53,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     origin: Source
     #: False for a file of an untrusted project: it is listed, and nothing in it takes effect.
-    counts: bool
+    effective: bool
     raw: Mapping[str, Json]
     env: Mapping[str, str]
     permissions: PermissionSettings
@@ -93,7 +93,7 @@ def merge(files: Iterable[Declared]) -> Settings:
     Lists of all files are joined. `allowManagedHooksOnly` only applies in managed files. A file that takes no effect
     adds nothing.
     """
-    found = sorted((file for file in files if file.counts), key=lambda file: PRECEDENCE.index(file.origin.scope))
+    found = sorted((file for file in files if file.effective), key=lambda file: PRECEDENCE.index(file.origin.scope))
     env: dict[str, str] = {}
     plugins: dict[str, bool] = {}
     options: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -139,12 +139,12 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
     return hold
 
 
-def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
+def declare(tree: Tree, origin: Source, *, effective: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report invalid ones and, in an untrusted file, ignored ones."""
-    reader = _SettingsReader(tree, origin, counts)
+    reader = _SettingsReader(tree, origin, effective)
     declared = Declared(
         origin=origin,
-        counts=counts,
+        effective=effective,
         raw=setting_keys(tree),
         env=reader.env(),
         permissions=reader.permissions(),
@@ -157,7 +157,7 @@ def declare(tree: Tree, origin: Source, *, counts: bool) -> tuple[Declared, tupl
         plugin_options=reader.plugin_options(),
     )
     reader.misplaced()
-    if not counts:
+    if not effective:
         reader.ignored(declared.raw)
     return declared, tuple(reader.diagnostics)
 
@@ -170,10 +170,10 @@ def setting_keys(tree: Tree) -> dict[str, Json]:
 class _SettingsReader:
     """One pass over the keys of one file."""
 
-    def __init__(self, tree: Tree, origin: Source, counts: bool) -> None:
+    def __init__(self, tree: Tree, origin: Source, effective: bool) -> None:
         self.tree = tree
         self.origin = origin
-        self.counts = counts
+        self.effective = effective
         self.top: dict[str, Json] = tree.value if isinstance(tree.value, dict) else {}
         self.diagnostics: list[Diagnostic] = []
         if not isinstance(tree.value, dict):
@@ -269,7 +269,7 @@ class _SettingsReader:
 
     def _reserved(self, at: Path, why: str) -> None:
         """Report a key that could redirect requests, programs or trust, and is ignored in a project's files."""
-        if self.counts:  # an untrusted file is ignored and reported as a whole
+        if self.effective:  # an untrusted file is ignored and reported as a whole
             self.report("setting-ignored", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING)
 
     def _sourced(self, key: str) -> tuple[Sourced, ...]:

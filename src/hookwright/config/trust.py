@@ -275,7 +275,7 @@ class TrustGate:
                 return reason, f"in {cwd} it would run {file.path}, which is not trusted"
         return (reason, there.unbound) if there.unbound else None
 
-    def settings_count(self) -> bool:
+    def trusts_settings(self) -> bool:
         """Return whether the settings keys of the project's files take effect."""
         if self.settings is None or self.policy is TrustPolicy.EVERYTHING:
             return True

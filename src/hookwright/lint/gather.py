@@ -192,7 +192,7 @@ def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
     if isinstance(parsed, Broken):
         return Document(path, text, role, source, parsed, ("hooks",), Found(), reach)
     at = _hooks_at(parsed.value, role)
-    declared = declare(parsed, source, counts=True) if role is Role.SETTINGS else None
+    declared = declare(parsed, source, effective=True) if role is Role.SETTINGS else None
     found = parse_hooks(parsed, source, at) if at is not None else Found()
     if declared is not None:
         found = msgspec.structs.replace(found, diagnostics=(*declared[1], *found.diagnostics))

@@ -24,7 +24,7 @@ def trust_own_changes(before: Loaded, after: Loaded, kept: Sequence[Update]) -> 
     these updates. Any other change in the meantime needs a review.
     """
     gate = before.gate
-    if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
+    if gate.policy is not TrustPolicy.STORED or not gate.trusts_settings():
         return
     expected = with_updates(gate.settings.entry if gate.settings is not None else "{}", kept)
     own = [item for item in review(after).pending if not item.item.event and json.loads(item.item.entry) == expected]

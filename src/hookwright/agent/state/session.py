@@ -210,7 +210,7 @@ class Session:
         included, until a person trusts them again.
         """
         gate = self.hooks.loaded.gate
-        if gate.policy is not TrustPolicy.STORED or not gate.settings_count():
+        if gate.policy is not TrustPolicy.STORED or not gate.trusts_settings():
             self._update_permissions(entries)
             return
         written = [entry for entry in entries if entry.get("destination") in ("localSettings", "projectSettings")]
