@@ -20,6 +20,7 @@ from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.replies import Exited, Judged, Reply
 from hookwright.protocol.sources import Component, Scope, Source
 from hookwright.session import HookSession
+from hookwright.visibility import Reader, for_reader
 from support import event, hooks_for, script, settings
 
 
@@ -323,6 +324,18 @@ def test_a_host_answers_prompt_hooks_without_a_model(tmp_path: Path) -> None:
     assert second.verdict.error == (
         "no model is configured; set ANTHROPIC_API_KEY (or OPENAI_API_KEY), or pass Powers(model=...)"
     )
+
+
+@pytest.mark.req("R-131")
+def test_a_missing_model_is_a_failure_of_every_hook_and_one_notice(tmp_path: Path) -> None:
+    kinds = [{"type": "prompt", "prompt": "a"}, {"type": "prompt", "prompt": "b"}, {"type": "agent", "prompt": "c"}]
+    settings(tmp_path, {"hooks": {"PreToolUse": [{"hooks": kinds}]}})
+    outcome: Outcome = in_session(tmp_path, lambda s: s.fire(pre(tmp_path)))
+    missing = "no model is configured; set ANTHROPIC_API_KEY (or OPENAI_API_KEY), or pass Powers(model=...)"
+    assert [run.verdict.error for run in outcome.runs] == [missing] * 3
+    notice = f"PreToolUse:Bash hook error: {missing}"
+    assert [message.text for message in for_reader(outcome, Reader.USER)] == [notice]
+    assert [message.text for message in for_reader(outcome, Reader.VERBOSE)] == [notice] * 2
 
 
 def test_a_host_replaces_the_executor_of_one_kind(tmp_path: Path) -> None:

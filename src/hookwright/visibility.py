@@ -7,6 +7,7 @@ and its transcript, `hookwright fire --as-model` prints them, and docs/reference
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -15,7 +16,7 @@ from hookwright.protocol.events import CATALOGUE, Audience, EventRules, Exit2, U
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run
-from hookwright.protocol.replies import Exited, TimedOut
+from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 from hookwright.protocol.sources import Scope
 from hookwright.text import system_reminder
 
@@ -91,8 +92,9 @@ def messages(outcome: Outcome) -> tuple[Message, ...]:
        again when it is resumed.
     6. an ask puts its reason, with the label of its source, into the user's prompt.
     7. the reason of an allow or defer goes to the debug log alone, never to the model.
-    8. every failure has a reader: the user, as a notice, or the verbose view if it is a timeout or the event's hooks
-       cannot decide anything; the debug log has all of it.
+    8. every failure has a reader: the user, as a notice, or the verbose view if it is a timeout, if the event's hooks
+       cannot decide anything, or if it repeats the model error of an earlier hook of the firing; the debug log has
+       all of it.
     9. raw stdout goes to the verbose view, unless the hook suppressed it (D10).
     """
     rules = CATALOGUE[outcome.event].rules
@@ -246,11 +248,20 @@ def _failure(run: Run, outcome: Outcome, rules: EventRules) -> list[Message]:
     first, _, rest = run.verdict.error.partition("\n")
     text = f"{outcome.hook_name} hook error: {first}"
     undecided = rules.audience is Audience.NOBODY and rules.exit_2 is Exit2.NOTHING
-    quiet = undecided or (isinstance(run.reply, TimedOut) and not rules.block_drops_context)
+    timed_out = isinstance(run.reply, TimedOut) and not rules.block_drops_context
+    quiet = undecided or timed_out or _repeats(run, outcome)
     notes = [Message(Reader.VERBOSE if quiet else Reader.USER, Form.NOTICE, text)]
     if rest:
         notes.append(Message(Reader.DEBUG, Form.NOTE, run.verdict.error))
     return notes
+
+
+def _repeats(run: Run, outcome: Outcome) -> bool:
+    """Return whether an earlier hook of this firing failed with the same model error, such as no model at all."""
+    if not isinstance(run.reply, Failed) or run.reply.why is not Failure.MODEL:
+        return False
+    earlier = itertools.takewhile(lambda other: other is not run, outcome.runs)
+    return any(isinstance(other.reply, Failed) and other.reply.message == run.reply.message for other in earlier)
 
 
 def _debug(run: Run, outcome: Outcome) -> list[Message]:
