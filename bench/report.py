@@ -71,25 +71,24 @@ def table(rows: Sequence[Row]) -> str:
 
 REMARKS = {
     "Where the time of one command hook goes": """\
-By `bench/segments.py`. The system starts the child on the processor of its parent and seldom moves it in so short a
-life: 60 µs of work in the parent after the start made the exit 62 µs later. So what Python does counts in full, before
-the start, beside the child and after it. The C floor spends about 83 µs of processor time on a hook, all of it in the
-system; the host spends less there and the rest in the interpreter, in some 120 short calls of which a third are
-asyncio's. Tried and found to gain nothing: one timer for all processes, `__slots__`, no garbage collection; waking the
-waiting task without the loop gained 4 µs and would step one task from inside another.""",
+Measured by `bench/segments.py`. The kernel starts the child on its parent's CPU and rarely moves it in so short a life:
+60 µs of work in the parent after the start delayed the exit by 62 µs. So all of Python's work adds to the total, before
+the start, while the child runs, and after it. The C floor spends about 83 µs of CPU time per hook, all of it in the
+kernel; the host spends less there and the rest in the interpreter, in about 120 short calls, a third of them asyncio's.
+Tried without gain: one timer for all processes, `__slots__`, no garbage collection. Waking the waiting task without the
+loop gained 4 µs, but would step one task from inside another.""",
 }
 
 _HEAD = """# Benchmarks
 
-Made by `make bench`: one run, all contenders in processes of their own and asked in turn, in random order, round by
-round. A ratio is taken inside a round, so that a busy machine moves both sides; the table shows its median over the
-rounds and, in parentheses, the tenth and ninetieth percentile. The absolute numbers are those of this machine:
+Written by `make bench`: one run, each contender in its own process, asked in turn, in random order, round by round. A
+ratio is taken inside a round, so that a busy machine affects both sides; the table shows its median over the rounds
+and, in parentheses, the tenth and ninetieth percentile. The absolute numbers are those of this machine:
 {machine}.
 
-The C floor is `bench/floor/floor.c`: `posix_spawn` of the same command in a session of its own, three pipes, one
-kilobyte on stdin, both outputs read, the exit noticed by a pidfd, and nothing else. `make bench-check` compares the
-ratios with `bench/baseline.json`; `make bench-peers` runs the same hook through other engines
-([peers](#other-engines), where that was done).
+The C floor is `bench/floor/floor.c`: `posix_spawn` of the same command in its own session, three pipes, one kilobyte on
+stdin, both outputs read, the exit noticed by a pidfd, and nothing else. `make bench-check` compares the ratios with
+`bench/baseline.json`; `make bench-peers` runs the same hook through [other engines](#other-engines).
 
 ![ratios of the table as bars, with their bounds](benchmarks.svg)
 """
