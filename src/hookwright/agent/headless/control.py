@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from hookwright.agent.agent import Agent
 from hookwright.agent.headless.callbacks import InvalidCallbacks, callback_hooks
 from hookwright.agent.permissions import InvalidUpdate
-from hookwright.agent.state.inbox import Closed, Inbox, Prompt
+from hookwright.agent.state.inbox import Closed, Prompt
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.agent.turn.switching import SwitchRefused
 from hookwright.protocol.jsontext import Json, parse_json
@@ -30,8 +30,6 @@ class Control:
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[Mapping[str, Json]]] = {}
         self._requests: set[asyncio.Task[None]] = set()
-        self._agent: Agent | None = None
-        self._inbox: Inbox | None = None
         self._ended = False
 
     # ── questions to the host ───────────────────────────────────────────────
@@ -82,30 +80,27 @@ class Control:
 
     def serve(self, agent: Agent) -> None:
         """Read for an agent: in a thread, since stdin may be any kind of file, and a daemon, since it may not end."""
-        self._agent, self._inbox = agent, agent.session.inbox
         loop = asyncio.get_running_loop()
 
         def read() -> None:
             with contextlib.suppress(RuntimeError):  # the event loop has ended, and with it the session
                 for line in sys.stdin.buffer:
-                    loop.call_soon_threadsafe(self.take, line)
-                loop.call_soon_threadsafe(self.take, b"")
+                    loop.call_soon_threadsafe(self.take, agent, line)
+                loop.call_soon_threadsafe(self.take, agent, b"")
 
         threading.Thread(target=read, name="hookwright-stdin", daemon=True).start()
 
-    def take(self, line: bytes) -> None:
+    def take(self, agent: Agent, line: bytes) -> None:
         """Handle one line; empty bytes are the end of the input."""
-        assert self._agent is not None
-        assert self._inbox is not None
         if not line:
             self._give_up()
-            self._inbox.put(Closed())
+            agent.session.inbox.put(Closed())
         elif line.strip():
             value, problem = parse_json(line.decode("utf-8", "replace"))
             if problem is not None or not isinstance(value, dict):
                 self._complain(f"stdin: skipped a line that is not a JSON object: {problem or 'another kind of value'}")
             else:
-                self._dispatch(self._agent, self._inbox, value)
+                self._dispatch(agent, value)
 
     def _give_up(self) -> None:
         self._ended = True
@@ -113,10 +108,10 @@ class Control:
             if not future.done():
                 future.set_exception(HostSilent(GONE))
 
-    def _dispatch(self, agent: Agent, inbox: Inbox, value: Mapping[str, Json]) -> None:
+    def _dispatch(self, agent: Agent, value: Mapping[str, Json]) -> None:
         match value.get("type"):
             case "user":
-                inbox.put(Prompt(prompt_text(value)))
+                agent.session.inbox.put(Prompt(prompt_text(value)))
             case "control_response":
                 self._answered(value.get("response"))
             case "control_request":
