@@ -28,7 +28,7 @@ from hookwright.protocol.outcome import (
 def aggregate(
     event: Event, runs: Sequence[Run], skips: Sequence[Skip] = (), notes: Sequence[Diagnostic] = ()
 ) -> Outcome:
-    """Combine verdicts; the order of `runs` is configuration order, whatever finished first.
+    """Combine verdicts; `runs` are in configuration order, whichever finished first.
 
     Laws (D1, requirements 18):
     1. deny and block beat defer, defer beats ask, ask beats allow, allow beats no opinion.
@@ -39,7 +39,9 @@ def aggregate(
     6. the last rewrite of input or output wins; every candidate stays in its run.
     7. a verdict that decides nothing changes nothing: no failing sibling adds, removes or weakens a decision.
     """
-    verdicts = [run.verdict for run in runs if run.verdict is not SILENT]  # most hooks are, by law 7
+    verdicts = [
+        run.verdict for run in runs if run.verdict is not SILENT
+    ]  # most hooks are silent, and law 7 says they change nothing
     if not verdicts:
         return Outcome(
             event=event.event_name,
@@ -108,7 +110,7 @@ def _declining(one: Any, other: Any) -> Any:
     return one if one == "decline" else other
 
 
-#: How the event's own fields combine; what is not here follows the last hook.
+#: How the event's own fields combine; for any other field the last hook wins.
 _FOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
     "watch_paths": _joined,
     "updated_permissions": _joined,

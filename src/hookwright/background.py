@@ -18,7 +18,7 @@ class Background:
         self._slots = asyncio.Semaphore(limit)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended: dict[str, Late | None] = {}
-        #: Called for every hook that ends, after the one of its job; a host may set it later.
+        #: Called for every hook that ends, after the listener of its job; a host may set it later.
         self.on_end = on_end
         self._count = 0
 
@@ -75,7 +75,7 @@ class Background:
 
     async def aclose(self) -> None:
         """Stop every hook that still runs, and wait until it is gone."""
-        await asyncio.sleep(0)  # a task cancelled before its first step would never take hold of its process
+        await asyncio.sleep(0)  # a task cancelled before its first step would never stop its process
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

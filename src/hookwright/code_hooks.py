@@ -13,14 +13,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Hooks:
-    """Hooks of a program, in the order of their registration."""
+    """Hooks of a program, in the order they were registered."""
 
     def __init__(self) -> None:
         self._groups: list[MatcherGroup] = []
 
     @property
     def groups(self) -> tuple[MatcherGroup, ...]:
-        """List what was registered, as `HookSet.build` and `HookSet.plus` take it."""
+        """The registered hooks, as `HookSet.build` and `HookSet.plus` take them."""
         return tuple(self._groups)
 
     def on(
@@ -54,9 +54,9 @@ class Hooks:
     def until(
         self, error_message: str, *, event: type[Event] | str = "Stop", timeout_ms: float | None = None
     ) -> Callable[[F], F]:
-        """Register a predicate over the conversation: while it is false the agent goes on with `error_message`."""
+        """Register a predicate over the conversation: while it is false, the agent continues with `error_message`."""
         if not error_message:
-            raise ValueError("error_message is required: it is what the model is told to do next")
+            raise ValueError("error_message is required: the model reads it as what to do next")
         name = _name(event)
 
         def register(function: F) -> F:
@@ -80,7 +80,7 @@ class Hooks:
 def _name(event: type[Event] | str) -> str:
     name = event if isinstance(event, str) else event.__name__
     if name not in CATALOGUE:
-        raise ValueError(f"`{name}` is not an event; known are {', '.join(CATALOGUE)}")
+        raise ValueError(f"`{name}` is not an event; the events are {', '.join(CATALOGUE)}")
     return name
 
 

@@ -28,7 +28,7 @@ from hookwright.protocol.wire import encode_event
 from hookwright.selection import Circumstances, HookState, Selection, TrustCheck, select, states, supports
 from hookwright.spill import fit
 
-#: Kinds that get the event itself and not its bytes.
+#: Kinds that receive the event itself, not its bytes.
 _IN_PROCESS = frozenset({Kind.CALLBACK, Kind.FUNCTION})
 
 PROMPT_TIMEOUT = 30.0
@@ -51,7 +51,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     timeouts: bool = True
     #: Await `asyncRewake` hooks like ordinary ones, as a one-shot run does.
     await_rewake: bool = False
-    #: Run plain Python hooks that say nothing about it as with the key `worker: "warm"`, where the session can.
+    #: Run plain Python hooks without a `worker` key as if they had `worker: "warm"`, where the session can.
     warm: bool = False
 
 
@@ -82,7 +82,7 @@ class HookEngine:
         self._troubles: dict[Diagnostic, None] = {}
 
     async def fire(self, event: Event) -> Outcome:
-        """Select the handlers of an event, run them layer by layer, interpret their replies, combine the verdicts."""
+        """Select the handlers of an event, run them in layers, interpret and spill each reply, aggregate."""
         started = time.perf_counter()
         selection = self.select(event)
         if not selection.handlers:
@@ -210,7 +210,7 @@ class HookEngine:
         return run
 
     async def _execute(self, job: Job) -> Reply:
-        """Ask the handler's executor, within its time; whatever goes wrong comes back as a reply."""
+        """Ask the handler's executor, within its time limit; any failure comes back as a reply."""
         handler, rules = job.handler, job.event.rules
         held = self.gate(handler, job.event.cwd) if self.gate is not None and handler.source.from_project else None
         if held is not None:  # a guard that changed is selected to fail here; others may have changed since selection
@@ -223,7 +223,7 @@ class HookEngine:
             return Failed(Failure.UNSUPPORTED, f"this host runs no {handler.kind.value} handlers")
         if handler.kind is Kind.COMMAND and self.background is not None and self._goes_to_background(handler):
             return self.background.start(job, lambda: executor(job))
-        # A process keeps its own time: its verdict counts when it exits, however long a child holds its pipes.
+        # A process keeps its own time: it is judged when it exits, however long a child holds its pipes.
         limit = None if handler.kind is Kind.COMMAND else job.timeout
         try:
             return await (executor(job) if limit is None else within(executor(job), limit))
@@ -244,7 +244,7 @@ class HookEngine:
 
 
 def _nothing(event: Event, selection: Selection) -> Outcome:
-    """What an event comes to when nothing runs; `aggregate` of no runs, without its work."""
+    """Return the outcome when nothing runs: `aggregate` of no runs, without its work."""
     return Outcome(
         event=event.event_name, matched=matched_value(event), skips=selection.skips, diagnostics=selection.notes
     )
@@ -257,19 +257,19 @@ def _observer_failed(observer: Observer, notice: Notice, error: Exception) -> Di
 
 
 def time_limit(handler: Handler, rules: EventRules) -> float:
-    """Tell the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
+    """Return the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
     if handler.timeout is not None:
         return handler.timeout
     return _TIMEOUTS.get(handler.kind, rules.timeout)
 
 
 def _is_managed(handler: Handler) -> bool:
-    """The managed scope is an outer layer: it runs first, or last on events that come after the tool (R-014)."""
+    """Return whether a handler is in the outer layer: it runs first, or last on events after the tool (R-014)."""
     return handler.source.scope is Scope.MANAGED
 
 
 def _closed(runs: Sequence[Run], rules: EventRules) -> bool:
-    """A managed deny, block or stop keeps the inner hooks from starting; ask and allow do not."""
+    """Return whether a managed deny, block or stop keeps the inner hooks from starting; ask and allow do not."""
     return (
         bool(runs)
         and not rules.managed_last
@@ -278,7 +278,7 @@ def _closed(runs: Sequence[Run], rules: EventRules) -> bool:
 
 
 def _rewritten(event: Event, runs: Sequence[Run]) -> Event:
-    """Show the next layer what the layer before it rewrote (R-101)."""
+    """Return the event as the layers so far rewrote it (R-101)."""
     changes: dict[str, object] = {}
     for run in runs:
         if run.verdict.updated_input is not None and hasattr(event, "tool_input"):

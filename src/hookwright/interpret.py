@@ -59,7 +59,7 @@ from hookwright.protocol.wire import (
     request_decision,
 )
 
-#: What is looked at of output that was cut, and what becomes of it a text for the model.
+#: Bytes of truncated output that are read as an answer, and as context for the model.
 _HEAD = 65_536
 _TEXT = 2 * 1024 * 1024
 NO_STDERR = "No stderr output"
@@ -68,13 +68,13 @@ _NON_BLOCKING = "Failed with non-blocking status code"
 
 
 def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
-    """Say what a reply means.
+    """Decide what a reply means.
 
     Law (requirements 13 to 16):
     exit 0 is a success whose stdout is read; exit 2 refuses, whatever the JSON says, and JSON that refuses itself
     gives the reason; on every other status valid JSON is obeyed and anything else is a non-blocking error;
     an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
-    handler or `onFailure: block` says that it refuses; so does a guard that was trusted to fail closed and changed.
+    handler or `onFailure: block` makes it refuse, or the guard was trusted to fail closed and has changed.
     """
     verdict = _meaning(reply, handler, event)
     notes = reply.notes if isinstance(reply, (Exited, Answered, Failed)) else ()  # a tuple is faster than a union
@@ -154,7 +154,7 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     rules = event.rules
     if reply.status == 0 and not reply.stdout and rules.plain is not Plain.PATH:
         return SILENT
-    # Output that was cut is no answer: its head is enough, and a flood does not take its memory twice.
+    # Truncated output is not an answer: its head is enough, and a flood does not use its memory twice.
     looked_at = len(reply.stdout) if not reply.dropped else _TEXT if rules.plain is Plain.CONTEXT else _HEAD
     stdout = reply.stdout[:looked_at].decode("utf-8", "replace")
     stderr = reply.stderr.decode("utf-8", "replace").strip()
@@ -163,7 +163,7 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     notes = exit_notes(reply, handler, stderr)
     answer: PlainText | Output | UnusableOutput = read_stdout(stdout, event.event_name, rules)
     if reply.dropped and (not isinstance(answer, PlainText) or answer.text.startswith("{")):
-        # Whether it was an answer cannot be known without its end, and a guard's answer must not pass as a text.
+        # Without its end it is unknown whether it was an answer, and a guard's answer must not pass as plain text.
         answer = UnusableOutput("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
     if reply.status == 2:
         verdict = _of_exit_2(answer, stdout, stderr, handler, event)
@@ -260,7 +260,7 @@ def _of_answer(output: Mapping[str, Json], handler: Handler, event: Event) -> Ve
 
 
 def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdict:
-    """Give a valid answer its effect; fields that the event does not read have none."""
+    """Apply a valid answer; fields the event does not read have no effect."""
     if output.is_async:
         return Verdict()
     rules = event.rules
@@ -292,7 +292,7 @@ def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdi
 
 
 def _legacy_decision(output: Output, event: Event) -> Decision:
-    """`approve` allows and `block` refuses where the event reads them; `reason` alone is nothing."""
+    """Read `decision`: `approve` allows and `block` refuses where the event reads them; `reason` alone does nothing."""
     if output.decision is None or output.decision not in event.rules.decisions:
         return NO_OPINION
     if output.decision == "approve":
@@ -304,7 +304,7 @@ def _legacy_decision(output: Output, event: Event) -> Decision:
 
 
 def _specific_decision(specific: dict[str, Json], event: Event) -> tuple[Decision, dict[str, Json]]:
-    """Split the event's own fields into the decision they take and the rest."""
+    """Split the event's own fields into a decision and the rest."""
     rest = dict(specific)
     request = rest.pop("decision", None)
     if request is not None:
@@ -332,7 +332,7 @@ def _specific_decision(specific: dict[str, Json], event: Event) -> tuple[Decisio
 
 
 def _updated_output(taken: dict[str, Json], event: Event) -> Any:
-    """The rewrite for any tool goes before the older one for MCP tools, which no other tool reads (R-249)."""
+    """Return the rewritten output; the field for any tool wins over the older one, for MCP tools alone (R-249)."""
     modern = taken.pop("updated_tool_output", None)
     older = taken.pop("updated_mcp_tool_output", None)
     if modern is not None:
@@ -350,7 +350,7 @@ def _notes_on_answer(output: Output, rules: EventRules, handler: Handler) -> tup
     if output.system_message and not rules.system_message:
         unread.append("systemMessage")
     notes += [
-        Diagnostic("duplicate-key", f"`{key}` stands twice in the answer; the last one counts", handler.source)
+        Diagnostic("duplicate-key", f"`{key}` appears twice in the answer; the last one is used", handler.source)
         for key in output.repeated
     ]
     notes += [
@@ -364,7 +364,7 @@ def _notes_on_answer(output: Output, rules: EventRules, handler: Handler) -> tup
 
 
 def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
-    """Apply yes or no: yes grants nothing; no refuses by the event's table, for prompt hooks its own (R-129)."""
+    """Apply yes or no: yes grants nothing; no refuses as the event says, separately for prompt hooks (R-129)."""
     rules = event.rules
     message = reply.system_message if rules.system_message else None
     if reply.ok or (reply.impossible and rules.impossible_lifts):
@@ -416,7 +416,7 @@ def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
     ending = Ending.CANCELLED if reply.why is Failure.INTERRUPTED else Ending.ERROR
     if event.rules.exit_2 is Exit2.FAIL:
         return refuse(event.rules, f"[{handler.label}]: {reply.message}")
-    if reply.why is Failure.GUARD:  # as it stood when it was trusted, whatever its entry says now
+    if reply.why is Failure.GUARD:  # it was trusted to fail closed, whatever its entry says now
         handler = msgspec.structs.replace(handler, on_failure=OnFailure.BLOCK)
     code = _FAILURE_CODES[reply.why]
     if isinstance(handler, McpToolHandler) and code in ("http-failed", "callback-failed"):
@@ -425,7 +425,7 @@ def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
 
 
 def refuse(rules: EventRules, reason: str) -> Verdict:
-    """Give an event's own form of refusal: a denied call, a block, feedback or the end of the turn."""
+    """Build the event's own form of refusal: a denied call, a block, feedback or the end of the turn."""
     match rules.exit_2:
         case Exit2.DENY:
             return Verdict(ending=Ending.BLOCKING, decision=Deny(reason))
@@ -448,7 +448,7 @@ def _failure(
     verb: str = "failed",
     detail: str | None = None,
 ) -> Verdict:
-    """A failure decides nothing, unless the handler is to fail closed and the event can be refused."""
+    """Build the verdict of a failure: it refuses if the handler fails closed and the event can be refused."""
     diagnostic = _diagnostic(handler, code, message)
     if not _fails_closed(handler, event.rules) or not _blockable(event):
         return Verdict(ending=ending, error=message, diagnostics=(diagnostic,))

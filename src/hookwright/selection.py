@@ -25,7 +25,7 @@ _ASK_A_MODEL = (Kind.PROMPT, Kind.AGENT)
 
 
 class Circumstances(msgspec.Struct, frozen=True):
-    """What a selection depends on besides the hooks and the event."""
+    """What a selection depends on, in addition to the hooks and the event."""
 
     #: What `~` means in a rule.
     home: str
@@ -279,7 +279,7 @@ def _without_duplicates(entries: Iterable[Entry], guards: Container[Entry] = ())
     never compared. Of copies that differ a synchronous one goes before an asynchronous one, one that fails closed
     before one that does not, a managed one before any other; else the first in configuration order, but of http and
     prompt handlers, whose copies differ in headers and model, the last one, as the reference client does. A guard
-    that changed since it was trusted is not compared: it refuses the event beside the copy that runs.
+    that changed since it was trusted is not compared: it refuses the event in addition to the copy that runs.
     """
     kept: dict[object, Entry] = {}
     losers: list[tuple[Entry, object]] = []

@@ -1,4 +1,4 @@
-"""The hooks of one session: loaded, wired to their executors, reloaded when their files change, ended together."""
+"""The hooks of one session: loaded, wired to their executors, reloaded when their files change, closed together."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HookSession:
         self.places = places
         self.loaded = loaded
         self.engine = engine
-        #: What a user should hear: reloads, kept and refused changes. Whoever shows them empties the list.
+        #: Messages for the user: reloads, kept and refused changes. The caller that shows them must clear the list.
         self.notices: list[Diagnostic] = []
         self._wiring = wiring
         self._frozen = frozen
@@ -43,21 +43,21 @@ class HookSession:
 
     @property
     def background(self) -> Background:
-        """The hooks that outlive their events."""
+        """The hooks in the background, which outlive their events."""
         return self._wiring.background
 
     @property
     def watchdog(self) -> Watchdog | None:
-        """What ends processes if this one is killed; None where nobody asked for it."""
+        """The watchdog that ends hooks if this process is killed; None if the session has none."""
         return self._wiring.watchdog
 
     async def fire(self, event: Event) -> Outcome:
-        """Take up changed settings, then fire the event."""
+        """Apply changed settings, then fire the event."""
         await self.refresh(event)
         return await self.engine.fire(event)
 
     def env_files(self) -> list[tuple[str, str]]:
-        """List what hooks persisted through CLAUDE_ENV_FILE: (hook, path), in hook order."""
+        """Return what hooks persisted through CLAUDE_ENV_FILE, as (hook, path) in hook order."""
         return [(label, path) for path, label in self._wiring.env_files.items() if _has_content(path)]
 
     def states(self) -> tuple[HookState, ...]:
@@ -67,7 +67,7 @@ class HookSession:
     # ── changes while the session runs ──────────────────────────────────────
 
     def activate(self, groups: Sequence[MatcherGroup]) -> None:
-        """Add the hooks of a skill, an agent or a plugin from now on."""
+        """Add the hooks of a skill, an agent or a plugin."""
         fresh = [group for group in groups if group not in self._added]
         self._added += fresh
         self.loaded.gate.admit(fresh)
@@ -84,10 +84,11 @@ class HookSession:
         self.engine.hooks = self.loaded.hooks.plus(self._added, self.loaded.hold)
 
     async def refresh(self, event: Event) -> None:
-        """Look at the settings files; fire ConfigChange with the old hooks, then take the new ones unless blocked.
+        """Check the settings files; fire ConfigChange with the old hooks, then apply the new ones unless blocked.
 
-        Law (D12, R-361 … R-363): a change counts from the next event on; a file that broke keeps the last good hooks
-        and is reported; a blocked change is not taken up until the file changes again; a frozen session never looks.
+        Law (D12, R-361 … R-363): a change takes effect from the next event; a file that broke keeps the last good
+        hooks and is reported; a blocked change is not applied until the file changes again; a frozen session never
+        reloads.
         """
         changed = () if self._frozen else [path for path, old in self._stamps.items() if stamp(path) != old]
         if not changed:
@@ -101,7 +102,7 @@ class HookSession:
         for path in changed:
             outcome = await self.engine.fire(_config_change(event, _scope_of(path, new), path))
             if outcome.blocked:
-                text = f"{path} changed; a ConfigChange hook keeps the change from being applied"
+                text = f"{path} changed; a ConfigChange hook blocked the change"
                 self.notices.append(Diagnostic("reload-kept", text, None, Severity.INFO))
                 return
         self.notices.append(_reloaded(changed, self.loaded, new))
@@ -109,7 +110,7 @@ class HookSession:
         self._take(new)
 
     def reload(self) -> None:
-        """Read all configuration anew without asking anybody: a person just trusted what it says."""
+        """Reload the configuration without firing ConfigChange: the user has just trusted it."""
         self._take(self.places.load())
 
     def _take(self, new: Loaded) -> None:
@@ -185,7 +186,7 @@ def _with_inactive(hooks: HookSet, loaded: Loaded) -> HookSet:
 
 
 def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome:
-    """Fire one event from a plain script, where no event loop runs; background hooks run to their end."""
+    """Fire one event from a plain script without an event loop, and wait for background hooks."""
 
     async def fire() -> Outcome:
         async with open_session(places, hooks=hooks, options=Options(await_rewake=True), frozen=True) as session:
@@ -204,10 +205,10 @@ def _stamps(loaded: Loaded) -> dict[str, Stamp | None]:
 
 
 def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:
-    """Tell of a reload; hooks that are new or gone are a warning, since it need not have been the user who wrote."""
+    """Report a reload; new or removed hooks make it a warning, since someone else may have edited the file."""
     before, after = ({(entry.event, entry.handler.label): None for entry in loaded.hooks} for loaded in (old, new))
     text = f"{', '.join(changed)} changed; hooks reloaded"
-    for words, here, there in (("new", after, before), ("no longer there", before, after)):
+    for words, here, there in (("new", after, before), ("removed", before, after)):
         labels = dict.fromkeys(label for event, label in here if (event, label) not in there)
         text += f"; {words}: {', '.join(labels)}" if labels else ""
     severity = Severity.INFO if before.keys() == after.keys() else Severity.WARNING
@@ -215,12 +216,12 @@ def _reloaded(changed: Sequence[str], old: Loaded, new: Loaded) -> Diagnostic:
 
 
 def _newly_broken(old: Loaded, new: Loaded) -> list[Diagnostic]:
-    """Report a file that was good and cannot be read now, with what is wrong in it."""
+    """Report files that were readable before and are not now, with their faults."""
     before = {file.path for file in old.files if file.status is FileStatus.BROKEN}
     broken = [file.path for file in new.files if file.status is FileStatus.BROKEN and file.path not in before]
     if not broken:
         return []
-    text = f"{', '.join(broken)} cannot be read as it is now; the last good hooks stay in force"
+    text = f"{', '.join(broken)} cannot be read any more; the last good hooks stay active"
     return [
         Diagnostic("reload-kept", text),
         *(diagnostic for diagnostic in new.diagnostics if diagnostic not in old.diagnostics),

@@ -1,4 +1,4 @@
-"""Keep what the model reads short: long texts go to a private file, the model gets a preview and the path."""
+"""Spill long texts: they go to a private file, and the model reads a preview and the path."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hookwright.protocol.handlers import Handler
 from hookwright.protocol.outcome import SILENT, Verdict
 from hookwright.storage import make_folder
 
-#: Characters that a text may have; not configurable, as in the protocol.
+#: Most characters of one text; not configurable, as in the protocol.
 LIMIT = 10_000
 PREVIEW = 2_000
 
 
 def fit(verdict: Verdict, handler: Handler, event: Event) -> Verdict:
-    """Cut every text of a verdict that is over the limit; reasons and stderr are never cut (observed §4)."""
+    """Cut every text of a verdict that is over the limit; reasons and stderr are never cut."""
     if verdict is SILENT:
         return verdict
     texts = {name: getattr(verdict, name) for name in ("context", "plain", "system_message")}
@@ -47,7 +47,7 @@ def _short(text: str | None, handler: Handler, event: Event, notes: list[Diagnos
     notes.append(
         Diagnostic(
             "spilled",
-            f"`{handler.label}` gave {len(text)} characters; the model sees {PREVIEW} of them, all are in {path}",
+            f"`{handler.label}` returned {len(text)} characters; the model sees {PREVIEW}, the full text is in {path}",
             handler.source,
             Severity.INFO,
         )
@@ -74,7 +74,7 @@ def _save(text: str, event: Event) -> str:
 
 
 def session_folder(event: Event) -> str:
-    """The folder beside the transcript that belongs to this session."""
+    """Return the folder of this session, next to its transcript."""
     base = event.transcript_path.removesuffix(".jsonl")
     if not os.path.isabs(base):
         raise OSError(2, "the event has no absolute transcript_path")

@@ -1,4 +1,4 @@
-"""What the hooks of a session need: where they are looked for, what the host lends them, and their executors."""
+"""What the hooks of a session need: the host's model, servers and tools, and their executors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Messages = Callable[[], Sequence[Mapping[str, Json]]]
 
 
 class Powers(msgspec.Struct, frozen=True, kw_only=True):
-    """What the host lends to handlers that need more than a process."""
+    """What the host provides to handlers that need more than a process."""
 
     model: Model | None = None
     servers: McpServers | None = None
@@ -44,19 +44,19 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge | None = None
     #: Tools for agent hooks beyond reading, under the host's own permission rules.
     tools: ToolBox | None = None
-    #: A person is there to answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
+    #: Whether a user can answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
     attended: bool = False
 
 
 class Wiring:
-    """Connects an engine to what its handlers need, lazily, and closes all of it with the session."""
+    """Connects an engine to what its handlers need, lazily, and closes everything with the session."""
 
     def __init__(
         self, places: Places, powers: Powers, closing: AsyncExitStack, replaced: Mapping[Kind, Executor] | None = None
     ) -> None:
         self.background = Background()
         self.watchdog: Watchdog | None = None
-        #: Whether plain Python hooks run in held interpreters without asking for it.
+        #: Whether plain Python hooks run in warm interpreters without asking for it.
         self.warm = False
         self._workers: Workers | None = None
         self.env_files: dict[str, str] = {}
@@ -68,17 +68,17 @@ class Wiring:
         self._made_model: Model | None = None
 
     def host(self, loaded: Loaded) -> Host:
-        """Describe the surroundings of the hooks."""
+        """Return the surroundings of the hooks."""
         return msgspec.structs.replace(loaded.host, attended=self._powers.attended)
 
     def rewire(self, engine: HookEngine, loaded: Loaded) -> None:
-        """Give an engine the executors and the gate of newly loaded settings."""
+        """Set an engine to the executors and the gate of newly loaded settings."""
         engine.host = self.host(loaded)
         engine.executors = self.executors(loaded)
         engine.gate = loaded.gate
 
     def executors(self, loaded: Loaded) -> dict[Kind, Executor]:
-        """Make an executor for every kind; what needs an extra or a model is made at its first use."""
+        """Build an executor for every kind; one that needs an extra or a model is built at its first use."""
         powers, env, settings = self._powers, self._places.env, loaded.settings
         return {
             Kind.COMMAND: self._commands(self.host(loaded)),
@@ -92,7 +92,7 @@ class Wiring:
         }
 
     def _commands(self, host: Host) -> CommandExecutor:
-        """Ask workers for the handlers that want one; those that run outlive a reload of the settings."""
+        """Build the command executor; its workers survive a reload of the settings."""
         workers = _Lazy(self._closing, lambda: self._worker_executor(host))
         warm = workers if self.warm else None
         return CommandExecutor(host, self.background, workers, self.watchdog, warm)
@@ -106,12 +106,12 @@ class Wiring:
         return WorkerExecutor(CommandExecutor(host, self.background, watchdog=self.watchdog), self._workers)
 
     async def close_workers(self) -> None:
-        """End the workers, if there are any."""
+        """Stop the workers, if there are any."""
         if self._workers is not None:
             await self._workers.aclose()
 
     def _model(self) -> Model:
-        """Take the host's model, else make one that is closed with the session."""
+        """Return the host's model, else build one that is closed with the session."""
         if self._made_model is None:
             self._made_model = self._powers.model
         if self._made_model is None:
@@ -122,7 +122,7 @@ class Wiring:
         return self._made_model
 
     def note_env_file(self, notice: Notice) -> None:
-        """Remember, as an observer, which env files were handed out; hooks start in their order and end in any."""
+        """Remember, as an observer, which env files hooks were given; hooks start in order and end in any."""
         if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
             job = notice.job
             config_dir = self._places.surroundings.config_dir
@@ -130,7 +130,7 @@ class Wiring:
 
 
 class _Lazy:
-    """An executor that is made when it is first asked."""
+    """An executor that is built when it is first called."""
 
     def __init__(self, closing: AsyncExitStack, make: Callable[[], Executor]) -> None:
         self._closing = closing
@@ -138,7 +138,7 @@ class _Lazy:
         self._made: Executor | None = None
 
     async def __call__(self, job: Job) -> Reply:
-        """Make the executor once, then pass the job on."""
+        """Build the executor once, then pass the job on."""
         if self._made is None:
             self._made = self._make()
             close = getattr(self._made, "aclose", None)

@@ -1,4 +1,4 @@
-"""The checks of `hookwright doctor`: each looks at one part of the installation and says what it found."""
+"""The checks of `hookwright doctor`: each checks one part of the installation and reports what it found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hookwright.text import one_line
 
 
 class Health(enum.Enum):
-    """How a finding is to be taken."""
+    """How serious a finding is."""
 
     GOOD = "good"
     NOTE = "note"
@@ -49,7 +49,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     text: str
 
 
-#: Extra → what it is for and a module of each of its packages.
+#: Extra → its purpose, and one module of each of its packages.
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "rules": ("`if` rules that look into shell commands", ("tree_sitter", "tree_sitter_bash")),
     "yaml": ("cases in YAML, hooks of skills and agents", ("ruamel.yaml",)),
@@ -65,13 +65,13 @@ _NEEDS = {Kind.HTTP: "http", Kind.MCP_TOOL: "mcp"}
 
 
 def versions() -> Iterator[CheckResult]:
-    """Tell what runs here."""
+    """Report the versions of the package and of Python."""
     python = ".".join(map(str, sys.version_info[:3]))
     yield CheckResult("version", Health.GOOD, f"hookwright {__version__}, Python {python}, {sys.platform}")
 
 
 def extras(loaded: Loaded) -> Iterator[CheckResult]:
-    """Tell which optional parts are there, and which of them these hooks need."""
+    """Report the installed extras, and the missing ones these hooks need."""
     kinds = {entry.handler.kind for entry in loaded.hooks}
     needed = {extra for kind, extra in _NEEDS.items() if kind in kinds}
     if any(entry.handler.condition for entry in loaded.hooks):
@@ -82,7 +82,7 @@ def extras(loaded: Loaded) -> Iterator[CheckResult]:
     for name in missing:
         use = f"{EXTRAS[name][0]}: pip install 'hookwright[{name}]'"
         if name in needed:
-            yield CheckResult("extras", Health.BAD, f"`{name}` is missing and your hooks need it, for {use}")
+            yield CheckResult("extras", Health.BAD, f"`{name}` is missing, and your hooks need it for {use}")
         else:
             yield CheckResult("extras", Health.NOTE, f"`{name}` is not installed; it is for {use}")
     if kinds & {Kind.PROMPT, Kind.AGENT} and {"anthropic", "openai"} <= set(missing):
@@ -97,7 +97,7 @@ def _importable(module: str) -> bool:
 
 
 def files(loaded: Loaded) -> Iterator[CheckResult]:
-    """Tell which settings files were looked for, what became of them, and who may write them."""
+    """Report each settings file: whether it was found and read, and who may write it."""
     yield CheckResult("files", Health.GOOD, f"project directory {loaded.project_dir}")
     for file in loaded.files:
         text = f"{file.scope.value.ljust(8)} {file.path or '(given on the command line)'}"
@@ -113,13 +113,13 @@ def files(loaded: Loaded) -> Iterator[CheckResult]:
                     "files", state_, f"{text}: read" + (", but other users may write it" if others else "")
                 )
     for diagnostic in loaded.diagnostics:
-        if diagnostic.severity is not Severity.INFO and diagnostic.code not in _TOLD_BELOW:
+        if diagnostic.severity is not Severity.INFO and diagnostic.code not in _REPORTED_BELOW:
             level = Health.BAD if diagnostic.severity is Severity.ERROR else Health.WARNING
             yield CheckResult("files", level, diagnostic_line(diagnostic))
 
 
-#: The part about hooks says these with more detail.
-_TOLD_BELOW = frozenset({"untrusted", "changed-since-trusted", "hooks-disabled", "managed-only"})
+#: The part about hooks reports these in more detail.
+_REPORTED_BELOW = frozenset({"untrusted", "changed-since-trusted", "hooks-disabled", "managed-only"})
 
 
 def _writable_by_others(path: str) -> bool:
@@ -130,7 +130,7 @@ def _writable_by_others(path: str) -> bool:
 
 
 def hooks(loaded: Loaded) -> Iterator[CheckResult]:
-    """Tell how many hooks would run, and why the others would not."""
+    """Report how many hooks are active, and why the others are off."""
     states = survey(loaded).states()
     off = [(state.entry, *state.off) for state in states if state.off is not None and not state.waits]
     waiting = sum(state.waits for state in states)
@@ -148,7 +148,7 @@ def hooks(loaded: Loaded) -> Iterator[CheckResult]:
 
 
 def surroundings(loaded: Loaded) -> Iterator[CheckResult]:
-    """Tell the PATH that hooks get, and which of their programs are not on it."""
+    """Report the PATH hooks get, and the programs they start that are not on it."""
     given = base_environment(loaded.host)
     yield CheckResult("PATH", Health.GOOD if given.get("PATH") else Health.BAD, given.get("PATH") or "not set")
     seen: set[str] = set()
@@ -158,11 +158,11 @@ def surroundings(loaded: Loaded) -> Iterator[CheckResult]:
             continue
         seen.add(program)
         if shutil.which(program, path=given.get("PATH", "")) is None:
-            text = f"`{program}` is not on it, and {place(entry.handler.source)} starts with it"
+            text = f"`{program}` is not on it, and {place(entry.handler.source)} starts with that program"
             yield CheckResult("PATH", Health.BAD, text)
 
 
-#: Words of the shell itself, which are never looked for on PATH.
+#: Words of the shell itself, which it never searches on PATH.
 _BUILTINS = frozenset(
     {"cd", "test", "[", "[[", "echo", "printf", "read", "exit", "true", "false", "export", "set", "unset", "exec"}
     | {"if", "for", "while", "case", "eval", ".", "source", "trap", "ulimit", "umask", "command", ":", "{", "(", "!"}
@@ -170,7 +170,7 @@ _BUILTINS = frozenset(
 
 
 def _program(handler: Handler) -> str | None:
-    """Name the program that a command starts with, where that is a plain word."""
+    """Return the program a command starts with, if that is a plain word."""
     if not isinstance(handler, CommandHandler):
         return None
     word: str | None = handler.command
@@ -217,7 +217,7 @@ def _canary_finding(outcome: Outcome, got: int, seconds: float) -> CheckResult:
 
 
 def trust(loaded: Loaded) -> Iterator[CheckResult]:
-    """Tell the state of the trust store and of this project in it."""
+    """Report the state of the trust store, and of this project in it."""
     store = loaded.gate.store
     try:
         known = store.projects()
@@ -237,7 +237,7 @@ def trust(loaded: Loaded) -> Iterator[CheckResult]:
 
 
 def journal(folder: str) -> Iterator[CheckResult]:
-    """Tell whether runs are recorded, how much there is, and who may read it."""
+    """Report whether runs are recorded, how much there is, and who may read it."""
     found = journal_files(folder)
     if not found:
         above = folder

@@ -1,4 +1,4 @@
-"""Read the journal, rotated files included: from a moment on, filtered, or as it grows."""
+"""Read the journal with its rotated files: since a moment, filtered, or as it grows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hookwright.text import did_you_mean
 Record = dict[str, Json]
 
 NAME = "journal.jsonl"
-#: How often a journal that is followed is looked at.
+#: Seconds between two reads of a journal that is followed.
 INTERVAL = 0.2
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -44,7 +44,7 @@ def add_journal(parser: argparse.ArgumentParser, since: str | None) -> None:
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which records are wanted; None means all."""
+    """The wanted records; None means all."""
 
     since: float | None = None
     event: str | None = None
@@ -56,7 +56,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     kinds: frozenset[str] = frozenset({"run", "late", "skip", "event"})
 
     def takes(self, record: Record) -> bool:
-        """Tell whether a record is wanted."""
+        """Return whether a record is wanted."""
         return (
             record.get("kind") in self.kinds
             and (self.since is None or float(record.get("t", 0)) >= self.since)
@@ -75,7 +75,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_filter(args: argparse.Namespace) -> Filter:
-    """Read those options."""
+    """Read the options `add_journal` adds."""
     if args.event is not None and args.event not in CATALOGUE:
         raise ConfigError(f"--event {args.event}: is not an event{did_you_mean(args.event, CATALOGUE)}")
     return Filter(
@@ -99,12 +99,12 @@ def moment(text: str, now: float) -> float:
 
 
 def journal_folder(args: argparse.Namespace, env: Mapping[str, str] = os.environ) -> str:
-    """Tell where the journal is."""
+    """Return the folder of the journal."""
     return str(args.state_dir) if args.state_dir is not None else Surroundings.here(env, None, None).state_dir
 
 
 def journal_files(folder: str) -> list[str]:
-    """List the files of a journal, the oldest first."""
+    """Return the files of a journal, oldest first."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -114,7 +114,7 @@ def journal_files(folder: str) -> list[str]:
 
 
 def records(folder: str, wanted: Filter) -> Iterator[Record]:
-    """Read all records that are wanted, the oldest first; a torn line is left out."""
+    """Read all wanted records, oldest first; a torn line is skipped."""
     for path in journal_files(folder):
         try:
             if wanted.since is not None and os.stat(path).st_mtime < wanted.since:
@@ -141,7 +141,7 @@ def _record(line: bytes) -> Record | None:
 
 
 def follow(folder: str, wanted: Filter) -> Iterator[Record]:
-    """Wait for new records, from the present end on, across rotations; ends never."""
+    """Wait for new records after the current end, across rotations; never return."""
     path = os.path.join(folder, NAME)
     file = _opened(path)
     if file is not None:

@@ -1,4 +1,4 @@
-"""Observers hear what the engine does: notices for a screen, the journal, a recorder, OpenTelemetry."""
+"""Observers are called with what the engine does: for a screen, the journal, a recorder, OpenTelemetry."""
 
 from __future__ import annotations
 

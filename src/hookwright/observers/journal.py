@@ -19,11 +19,11 @@ from hookwright.protocol.replies import Backgrounded, Exited, Reply
 from hookwright.protocol.wire import encode
 from hookwright.storage import append_line, make_folder
 
-#: A file that grew over this is set aside before the next line.
+#: A file over this size is rotated before the next line.
 ROTATE_AT = 8 * 1024 * 1024
 KEEP = 4
 
-#: Words that look like credentials, wherever they stand. Every repetition is bounded, so that no text takes long.
+#: What looks like a credential, anywhere in a text. Every repetition is bounded, so matching stays fast.
 _SECRETS = r"""(?ix)
     (?P<kept>
         \b(?:authorization|bearer)\b["']?[:=\s]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
@@ -41,8 +41,8 @@ _SECRETS = r"""(?ix)
     | -----BEGIN[ A-Z]{0,40}PRIVATE[ ]KEY-----(?s:.){0,8000}?(?:-----END[ A-Z]{0,40}-----|\Z)
     """
 _REASON = 500
-#: So much of a text is looked at before it is cut: a credential that begins in what is kept ends in here.
-_LOOKED_AT = 8192
+#: Characters searched before a text is cut: a credential that begins in the kept part ends within these.
+_SEARCHED = 8192
 
 
 @functools.cache
@@ -56,12 +56,12 @@ def redact(text: str) -> str:
 
 
 def short(text: str) -> str:
-    """Cut a text for the journal, without what looks like a credential."""
-    return redact(text[:_LOOKED_AT])[:_REASON]
+    """Shorten a text for the journal and redact what looks like a credential."""
+    return redact(text[:_SEARCHED])[:_REASON]
 
 
 class Journal:
-    """An observer that appends to `<folder>/journal.jsonl`; what cannot be written is told once and never raises."""
+    """An observer that appends to `<folder>/journal.jsonl`; a write error is reported once and never raises."""
 
     def __init__(self, folder: str, tell: Callable[[Diagnostic], None] | None = None) -> None:
         self.path = os.path.join(folder, "journal.jsonl")
@@ -69,7 +69,7 @@ class Journal:
         self._tell = tell
 
     def __call__(self, notice: Notice) -> None:
-        """Write what one notice says."""
+        """Record one notice."""
         match notice:
             case RunEnded(job=job, run=run):
                 self._write(run_record(job.event, run))
@@ -94,11 +94,11 @@ class Journal:
 
     def _failed(self, problem: str) -> None:
         if problem != self.problem and self._tell is not None:
-            self._tell(Diagnostic("journal", f"{problem}; hooks run on without a record", None, Severity.WARNING))
+            self._tell(Diagnostic("journal", f"{problem}; hooks still run, without a record", None, Severity.WARNING))
         self.problem = problem
 
     def _open(self) -> int:
-        # O_NONBLOCK: a pipe in the place of the file must not hold up hooks.
+        # O_NONBLOCK: a pipe instead of the file must not hold up hooks.
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self.path, flags, 0o600)
@@ -107,13 +107,13 @@ class Journal:
             descriptor = os.open(self.path, flags, 0o600)
         if os.fstat(descriptor).st_size < ROTATE_AT:
             return descriptor
-        with contextlib.suppress(FileNotFoundError):  # another process set it aside just now
+        with contextlib.suppress(FileNotFoundError):  # another process has just rotated it
             self._rotate(os.fstat(descriptor).st_ino)
         os.close(descriptor)
         return os.open(self.path, flags, 0o600)
 
     def _rotate(self, inode: int) -> None:
-        """Set the full file aside under a name that no other process chose."""
+        """Rename the full file to a name no other process uses."""
         folder = os.path.dirname(self.path)
         if os.stat(self.path).st_ino == inode:
             os.rename(self.path, f"{self.path}.{time.time_ns()}")
@@ -133,7 +133,7 @@ def _common(kind: str, event: Event) -> dict[str, Json]:
 
 
 def handler_record(handler: Handler) -> dict[str, Json]:
-    """Describe a handler: its place is its id."""
+    """Describe a handler; its place is its id."""
     source = handler.source
     return {
         "handler": short(handler.label),
@@ -145,7 +145,7 @@ def handler_record(handler: Handler) -> dict[str, Json]:
 
 
 def run_record(event: Event, run: Run) -> dict[str, Json]:
-    """Describe one run: outcome, times, sizes and the reason, but never what was printed."""
+    """Describe one run: outcome, times, sizes and the reason, but never its output."""
     record = _common("run", event) | handler_record(run.handler)
     decision, reason = decision_of(run.verdict.decision)
     record |= {
@@ -186,13 +186,13 @@ def _details(reply: Reply, reason: str | None, diagnostics: Sequence[Diagnostic]
 
 
 def skip_record(event: Event, skip: Skip) -> dict[str, Json]:
-    """Describe a handler that was not run."""
+    """Describe a handler that was skipped."""
     record = _common("skip", event) | handler_record(skip.handler)
     return record | {"outcome": "skipped", "skip": skip.reason.value, "reason": short(skip.detail)}
 
 
 def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Json]:
-    """Describe what an event came to."""
+    """Describe the outcome of an event."""
     decision, _ = decision_of(outcome.decision)
     return _common("event", event) | {
         "decision": decision,
@@ -207,7 +207,7 @@ def event_record(event: Event, outcome: Outcome, seconds: float) -> dict[str, Js
 
 
 def decision_of(decision: object) -> tuple[str | None, str | None]:
-    """Tell a decision's word and reason."""
+    """Return the name and the reason of a decision."""
     if isinstance(decision, Allow | Ask | Defer | Deny | Block):
         return type(decision).__name__.lower(), decision.reason
     return None, None

@@ -1,4 +1,4 @@
-"""Progress for a screen or a log: one callable that hears what the engine does."""
+"""Notices: what the engine tells its observers while it works."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RunEnded(msgspec.Struct, frozen=True):
 
 
 class EventEnded(msgspec.Struct, frozen=True):
-    """All handlers of an event ended and were combined."""
+    """All handlers of an event ended, and their verdicts were combined."""
 
     event: Event
     outcome: Outcome

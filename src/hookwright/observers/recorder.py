@@ -1,4 +1,4 @@
-"""Record the events of a session with what the hooks decided, for `hookwright record` to make cases of."""
+"""Record the events of a session with the decisions of the hooks; `hookwright record` turns them into cases."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from hookwright.observers.journal import decision_of
 from hookwright.protocol.wire import encode, payload
 from hookwright.storage import append_line
 
-#: Names the file that gets one line for every event of every session that is started with it.
+#: The environment variable with the path of the record: one line per event of every session started with it.
 RECORD_VARIABLE = "HOOKWRIGHT_RECORD"
 
 
 class Recorder:
-    """An observer that appends whole events to a private file; it keeps payloads, so it is opt-in."""
+    """An observer that appends whole events to a private file; it is opt-in, since it keeps payloads."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def __call__(self, notice: Notice) -> None:
-        """Write an event when all of its hooks have ended; a file that cannot be written is the caller's mistake."""
+        """Write an event when all its hooks have ended; raise OSError if the file cannot be written."""
         if not isinstance(notice, EventEnded):
             return
         outcome = notice.outcome

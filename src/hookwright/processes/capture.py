@@ -8,24 +8,24 @@ import msgspec
 
 from hookwright.processes.pipes import STDERR, STDOUT
 
-#: So many reads keep their place in the merged output; a screen shows no more, and a flood costs no memory.
+#: Reads that keep their place in the merged output; a screen shows no more, and a flood costs no memory.
 _ORDERED_READS = 256
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """One stream: the bytes that were kept, and how many there were in all."""
+    """One stream: the bytes kept, and how many there were in all."""
 
     data: bytes
     total: int
 
     @property
     def truncated(self) -> bool:
-        """Say whether bytes were dropped."""
+        """Return whether bytes were dropped."""
         return self.total > len(self.data)
 
 
 class CapturedOutput(msgspec.Struct, frozen=True):
-    """Both streams, and the sizes of the first reads in the order in which they came."""
+    """Both streams, and the sizes of the first reads in order of arrival."""
 
     stdout: Captured
     stderr: Captured
@@ -75,7 +75,7 @@ class Capture:
         self._reads: list[tuple[int, int]] = []
 
     def add(self, stream: int, chunk: bytes) -> None:
-        """Take what one read brought."""
+        """Add the bytes of one read."""
         if stream not in self._heads:
             self._heads[stream] = _Head(self._limits[stream])
         self._heads[stream].add(chunk)
@@ -83,11 +83,11 @@ class Capture:
             self._reads.append((stream, len(chunk)))
 
     def captured(self, stream: int) -> Captured:
-        """Say what came on one stream so far."""
+        """Return what one stream received so far."""
         return self._heads[stream].captured() if stream in self._heads else _NOTHING
 
     def output(self) -> CapturedOutput:
-        """Say what came on both streams so far."""
+        """Return what both streams received so far."""
         if not self._reads:
             return _SILENCE
         return CapturedOutput(self.captured(STDOUT), self.captured(STDERR), tuple(self._reads))

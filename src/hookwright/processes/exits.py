@@ -1,4 +1,4 @@
-"""Notice the end of a child process on an event loop, and reap it."""
+"""Detect the end of a child process on an event loop, and reap it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Signalled(msgspec.Struct, frozen=True):
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """Nobody can tell: somebody else reaped the process, or it cannot be killed."""
+    """The status is unknown: another part of this program reaped the process, or it cannot be killed."""
 
 
 Status = ExitCode | Signalled | Unknown
 
 
 class ExitWatch(Protocol):
-    """Calls back once, after it reaped the process."""
+    """Calls back once, after it has reaped the process."""
 
     def close(self) -> None:
         """Stop watching; harmless when it has ended."""
@@ -73,24 +73,24 @@ def reap_within(pid: int, seconds: float) -> Status | None:
     return status
 
 
-#: An event that was told is not told again: a copy of the descriptor in a fork cannot keep us awake.
+#: Each event is reported once: a copy of the descriptor in a fork cannot keep us awake.
 _ONCE = select.EPOLLIN | select.EPOLLONESHOT if hasattr(select, "epoll") else 0
 
 
 class _Hub:
-    """The pidfds of all children of one loop behind one descriptor, which the loop watches as long as it lives.
+    """One descriptor for the pidfds of all children of one loop, watched by the loop as long as it lives.
 
     Registering each child with the loop and removing it again would cost 15 µs more, 2 % of `sh -c true`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.epoll = select.epoll()
-        #: Whom the readiness of a pidfd concerns.
+        #: pidfd → the watch it belongs to.
         self.watches: dict[int, _PidfdWatch] = {}
         loop.add_reader(self.epoll.fileno(), self._ready)
 
     def _ready(self) -> None:
-        # Where there is one child only, it is clear whose end it is.
+        # With a single child it is clear which one ended.
         alone = len(self.watches) == 1
         for fd in list(self.watches) if alone else [fd for fd, _ in self.epoll.poll(0)]:
             watch = self.watches.get(fd)
@@ -122,12 +122,12 @@ class _PidfdWatch:
             self._hub = _hub_of(loop)
             self._hub.epoll.register(fd, _ONCE)
             self._hub.watches[fd] = self
-        except BaseException:  # whatever it is, the descriptor is ours
+        except BaseException:  # on any exception the descriptor is ours to close
             os.close(fd)
             raise
 
     def look(self) -> None:
-        """Reap the child if it has ended; wait on if it has not."""
+        """Reap the child if it has ended; keep waiting if it has not."""
         status = reap(self._pid, os.WNOHANG)
         if status is None:
             self._hub.epoll.modify(self._fd, _ONCE)
@@ -136,7 +136,7 @@ class _PidfdWatch:
         self._on_exit(status)
 
     def close(self) -> None:
-        # With its last descriptor the system forgets it; a copy in a fork of ours may make us look once in vain.
+        # Closing the last descriptor unregisters it; a copy in a fork of ours may cause one needless check.
         if self._fd >= 0:
             del self._hub.watches[self._fd]
             os.close(self._fd)
@@ -156,7 +156,7 @@ class _ThreadWatch:
     def _wait(self) -> None:
         status = reap(self._pid, 0)
         assert status is not None
-        with contextlib.suppress(RuntimeError):  # the loop was closed: nobody is left to tell
+        with contextlib.suppress(RuntimeError):  # the loop was closed, and with it every waiter
             self._loop.call_soon_threadsafe(self._on_exit, status)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Signal a process group, find out whether any of it is alive, and end what left it."""
+"""Signal a process group, check whether any of it is alive, and end processes that left it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import signal
 
 _PROC = "/proc"
-#: Who forks while it is looked for may be missed; after so many looks it has won.
+#: Searches for strays: a process that forks meanwhile may be missed, and is given up after this many.
 _LOOKS = 8
 
 
 class Group:
-    """The processes of one group, by the pid of its leader; `mark` is an entry of an environment that no other has."""
+    """The processes of one group, by the pid of its leader; `mark` is an environment entry no other process has."""
 
     __slots__ = ("_id", "_mark", "_members")
 
@@ -22,8 +22,8 @@ class Group:
         self._members: list[int] = []
 
     def signal(self, number: int) -> bool:
-        """Send a signal to all of the group; say whether there was any, zombies included."""
-        if self._id <= 1:  # 0 is our own group, and 1 everybody's
+        """Send a signal to the whole group; return whether it has any process, zombies included."""
+        if self._id <= 1:  # 0 is our own group, and 1 is every process
             return False
         try:
             os.killpg(self._id, number)
@@ -34,13 +34,13 @@ class Group:
         return True
 
     def alive(self) -> bool:
-        """Say whether a member runs. Zombies do not count where that can be known: whoever adopted them may be slow."""
+        """Return whether a member runs; zombies are ignored where they can be recognised: their parent may be slow."""
         if not self.signal(0):
             return False
         if not _proc_is_ours():
             return True
         if not any(_runs_in(pid, self._id) for pid in self._members):
-            # Only now is the whole table worth reading: others may have been born meanwhile.
+            # Only now is the whole table worth reading: others may have started meanwhile.
             self._members = [pid for pid in _all_pids() if _runs_in(pid, self._id)]
         return bool(self._members)
 
@@ -59,7 +59,7 @@ class Group:
 
 
 def leaders(mark: str) -> set[int]:
-    """List the groups of all processes that carry a mark, by the pids of their leaders."""
+    """Return the groups of all processes that carry a mark, by the pids of their leaders."""
     found = set()
     for pid in _all_pids() if _proc_is_ours() else ():
         if _carries(pid, os.fsencode(mark)):
@@ -90,7 +90,7 @@ def _runs_in(pid: int, group: int) -> bool:
 
 
 def _carries(pid: int, mark: bytes) -> bool:
-    """Tell whether a process was started with the mark, or with one that continues it after a slash."""
+    """Return whether a process was started with the mark, or with one that continues it after a slash."""
     name, _, value = mark.partition(b"=")
     if not name or not value:  # it would be found in every environment
         return False

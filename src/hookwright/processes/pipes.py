@@ -9,12 +9,12 @@ import os
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 _PIPE_SIZE = 65536
-#: What the system grants to everybody unless it was configured otherwise.
+#: The largest pipe any user may have, unless the system is configured otherwise.
 _LARGEST_PIPE = 1024 * 1024
 
 
 class Pipes:
-    """The open ends, ours and the child's, by stream, and what of stdin is still to be sent."""
+    """The open ends, ours and the child's, by stream, and the part of stdin not sent yet."""
 
     __slots__ = ("childs", "ours", "unsent")
 
@@ -24,7 +24,7 @@ class Pipes:
         self.unsent = memoryview(b"")
 
     def open(self, data: bytes) -> None:
-        """Make the pipes, with as much of stdin inside as fits before anyone reads it."""
+        """Open the pipes, and write as much of stdin as fits before the child reads it."""
         ours, childs = self.ours, self.childs
         childs[STDIN], ours[STDIN] = os.pipe()
         ours[STDOUT], childs[STDOUT] = os.pipe()
@@ -40,7 +40,7 @@ class Pipes:
             os.close(ours.pop(STDIN))
 
     def feed(self) -> None:
-        """Send what of stdin fits at present."""
+        """Send as much of stdin as fits now."""
         try:
             sent = os.write(self.ours[STDIN], self.unsent)
         except BlockingIOError:
@@ -48,7 +48,7 @@ class Pipes:
         self.unsent = self.unsent[sent:]
 
     def leave_to_child(self) -> None:
-        """Close the child's ends, now that it has them, and let ours not block: nothing of that delays its start.
+        """Close the child's ends, now that it has them, and make ours non-blocking; neither delays its start.
 
         While something is unsent we keep its stdin: so our writes never break, not even in a host that restored
         SIGPIPE, when the child closes it or exits without reading.
@@ -61,7 +61,7 @@ class Pipes:
         os.close(self.childs.pop(STDERR))
 
     def close(self) -> None:
-        """Close whatever is open; unregister it from the loop before."""
+        """Close all open ends; unregister them from the loop first."""
         for ends in (self.ours, self.childs):
             while ends:
                 os.close(ends.popitem()[1])

@@ -1,18 +1,18 @@
-"""Run one process: bytes in, bounded bytes out, exit noticed at once, its whole group ended when time is up.
+"""Run one process: bytes in, bounded bytes out, exit detected at once, its whole group ended when time is up.
 
 Laws
-* The result counts when the process exits. A child of its own that still holds a pipe is read for `Limits.drain`
-  more seconds and then left alone.
+* The result is complete when the process exits. If a child of the process still holds a pipe, it is read for
+  `Limits.drain` more seconds and then left alone.
 * A process that reached its limit, was killed, or whose waiter was cancelled is ended with its group: SIGTERM (and
-  SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to whatever is left. What made
-  a session or a group of its own gets SIGKILL at the end, if it still carries the command's mark.
-* Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie. A process that
-  nobody waited for is killed when it is collected as garbage, after its loop.
+  SIGCONT, so that a stopped process sees it), then SIGKILL after `Limits.kill_after` to what is left. A process
+  that made its own session or group gets SIGKILL at the end, if it still carries the command's mark.
+* Afterwards nothing remains: no process of the group, descriptor, reader, timer, task or zombie. A process without
+  a waiter is killed when it is garbage-collected, after its loop.
 
 Out of reach: a process that left the group and took off the mark, or did so where the system has no /proc, and one
 that we may not signal; after SIGKILL we wait a second for it, no longer, and reap it whenever it ends.
 
-There is no task and no thread per process: callbacks of the loop's selector drive it, whether or not anyone waits.
+No process has its own task or thread: callbacks of the loop's selector drive it, with or without a waiter.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ __all__ = [
     "start",
 ]
 
-#: As much as a pipe holds.
+#: The size of a pipe.
 _READ = 65536
 #: Seconds before the selector watches the pipes: many processes end earlier, a pipe holds what they print until then,
 #: and registering two descriptors for nothing costs 25 µs, 4 % of `sh -c true`.
 _QUIET = 0.005
-#: A first line longer than this is not one that anybody waits for.
+#: Longer first lines are not waited for.
 _FIRST_LINE = 65536
 #: Seconds in which a process must be gone after SIGKILL; one that is not cannot be killed by us.
 _UNKILLABLE = 1.0
-#: Seconds between looks at a group whose leader has gone; nothing announces the end of a group.
-_LOOK_FIRST, _LOOK_LAST = 0.002, 0.05
+#: Seconds between checks of a group whose leader has gone; nothing announces the end of a group.
+_CHECK_FIRST, _CHECK_LAST = 0.002, 0.05
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exit(msgspec.Struct, frozen=True):
-    """The process ended by itself, or by a signal that its limit did not send."""
+    """The process ended by itself, or by a signal other than that of its time limit."""
 
     status: Status
     output: CapturedOutput
@@ -89,19 +89,19 @@ _DEFAULT = Limits()
 
 
 async def run(command: Command, timeout: float | None = None, limits: Limits = _DEFAULT) -> Exit | Expired | NotStarted:
-    """Run a command to its end; whatever the command does comes back as a value."""
+    """Run a command to its end; everything it does comes back as a value."""
     process = start(command, timeout, limits)
     return process if isinstance(process, NotStarted) else await process.wait()
 
 
 def start(command: Command, timeout: float | None = None, limits: Limits = _DEFAULT) -> Process | NotStarted:
-    """Start a command on the running loop; whoever gets the process owes it a `wait` or a `kill`."""
+    """Start a command on the running loop; the caller must `wait` for the process or `kill` it."""
     loop = asyncio.get_running_loop()
     pipes = Pipes()
     try:
         pipes.open(command.stdin)
         pid = spawn(command, pipes.childs[STDIN], pipes.childs[STDOUT], pipes.childs[STDERR])
-    except BaseException as problem:  # an interrupt, too, leaves no pipe open
+    except BaseException as problem:  # an interrupt must not leave a pipe open either
         pipes.close()
         if isinstance(problem, OSError | ValueError):
             return explain(command, problem)
@@ -117,7 +117,7 @@ def start(command: Command, timeout: float | None = None, limits: Limits = _DEFA
 class Process:
     """A running process that reads its output and notices its end by itself."""
 
-    # What most processes never change stands here: it is not worth an assignment for each of them.
+    # Class attributes, since most processes never change these: that saves an assignment per process.
     _seconds = 0.0
     _exit_watch: ExitWatch | None = None
     _status: Status | None = None
@@ -130,7 +130,7 @@ class Process:
     _listening = False
     _ending = False
     _timer: asyncio.TimerHandle | None = None
-    _pause = _LOOK_FIRST
+    _pause = _CHECK_FIRST
     _line_waiters = 0
     #: Called once, when the process and what must end with it have ended.
     on_end: Callable[[], None] | None = None
@@ -146,7 +146,7 @@ class Process:
         self._waiters: list[asyncio.Future[None]] = []
 
     def __del__(self) -> None:
-        if self._ended is None:  # its loop is gone: while that lives, its callbacks hold the process
+        if self._ended is None:  # its loop is gone: a live loop's callbacks would hold the process
             self._abandon()
             message = f"process {self.pid} was neither waited for nor killed"
             warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
@@ -158,7 +158,7 @@ class Process:
             self._exit_watch = self._watch()
             if self._pipes.unsent:
                 self._loop.add_writer(self._pipes.ours[STDIN], self._feed)
-        except BaseException:  # nobody else would end it
+        except BaseException:  # nothing else would end it
             self._abandon()
             raise
         self._limit = timeout
@@ -167,11 +167,11 @@ class Process:
         self._arm(self._started)
 
     def _watch(self) -> ExitWatch:
-        """Notice the exit; a process that is not our child is watched by whoever reaps it."""
+        """Watch for the exit; a subclass whose process is not our child watches in another way."""
         return watch_exit(self._loop, self.pid, self._on_exit)
 
     def expire_after(self, seconds: float | None) -> None:
-        """Set the time limit anew, from now on; None takes it away. It holds whether or not anyone waits."""
+        """Set a new time limit, from now on; None removes it. It applies with or without a waiter."""
         if self._status is not None or self._ending:
             return
         self._limit = seconds
@@ -188,7 +188,7 @@ class Process:
 
     @property
     def result(self) -> Exit | Expired | None:
-        """Say how the process ended; None while it has not."""
+        """How the process ended; None while it runs."""
         if self._ended is None or self._expired is None:
             return self._ended
         return Expired(self._expired, self._ended.output)
@@ -287,7 +287,7 @@ class Process:
             self._finish()
 
     def _take(self, stream: int) -> bool:
-        """Read once; say whether that brought something."""
+        """Read once; return whether there was anything."""
         try:
             chunk = os.read(self._pipes.ours[stream], _READ)
         except BlockingIOError:
@@ -313,7 +313,7 @@ class Process:
             if stream in self._pipes.ours and self._take(stream):
                 self._take(stream)
         if self._ending:
-            self._look_at_group()
+            self._check_group()
         elif not self._pipes.ours:
             self._finish()
         else:
@@ -332,17 +332,17 @@ class Process:
         self._deadline = self._loop.time() + self._limits.kill_after
         self._after(self._limits.kill_after, self._force)
         if self._status is not None:
-            self._look_at_group()
+            self._check_group()
 
-    def _look_at_group(self) -> None:
-        """Finish when the group has; its leader is reaped."""
+    def _check_group(self) -> None:
+        """Finish when the group has ended; its leader is reaped."""
         if not self._group.alive():
             self._finish()
         elif self._loop.time() >= self._deadline:
             self._force()
         else:
-            self._after(self._pause, self._look_at_group)
-            self._pause = min(self._pause * 2, _LOOK_LAST)
+            self._after(self._pause, self._check_group)
+            self._pause = min(self._pause * 2, _CHECK_LAST)
 
     def _force(self) -> None:
         if self._ended is not None:
@@ -365,7 +365,7 @@ class Process:
             self._exit_watch.close()
             self._exit_watch = None
         if self._loop.is_closed():
-            self._waiters.clear()  # a closed loop wakes nobody
+            self._waiters.clear()  # a closed loop wakes no waiter
         self._finish()
 
     def _finish(self) -> None:

@@ -23,14 +23,14 @@ if _DIRECT:
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program, where it runs, what surrounds it and what it reads."""
+    """A program, its working directory, its environment and its input."""
 
     argv: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
     stdin: bytes = b""
-    #: `NAME=value` of a variable that goes over `env` and that no other process has; by it those that left the group
-    #: are found. It has no surrogates.
+    #: `NAME=value` of a variable that overrides `env` and that no other process has; processes that left the group
+    #: are found by it. It has no surrogates.
     mark: str = ""
 
 
@@ -117,7 +117,7 @@ def _block(env: Mapping[str, str], mark: str) -> list[bytes]:
     known, known_name, block = _last_block
     if env is not known or name != known_name:
         block = [_entry(key, value) for key, value in env.items() if key != name]
-        if isinstance(env, MappingProxyType):  # nobody changes it: by its identity it is known again
+        if isinstance(env, MappingProxyType):  # it never changes, so its identity is enough to recognise it
             _last_block = (env, name, block)
     return [*block, mark.encode()] if mark else block
 
@@ -143,7 +143,7 @@ def _raise(command: Command, pid: int, failure: bytes) -> NoReturn:
     reap(pid, 0)
     _, number, step = failure.split(b":", 2)
     code = int(number, 16)
-    # Whatever the child did before exec is named "noexec"; of that only chdir can fail.
+    # Every step of the child before exec is named "noexec"; only chdir can fail there.
     raise OSError(code, os.strerror(code), command.cwd if step.startswith(b"noexec") else command.argv[0])
 
 
@@ -154,7 +154,7 @@ _WAYS_OUT = {
 
 
 def explain(command: Command, problem: OSError | ValueError) -> NotStarted:
-    """Say which part of the command kept it from starting, and what to do about it."""
+    """Explain which part of the command kept it from starting, and what to do about it."""
     if not isinstance(problem, OSError):
         return NotStarted("program", f"{command.argv[0]!r} cannot be started: {problem}")
     if problem.filename is None:

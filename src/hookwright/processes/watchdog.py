@@ -1,8 +1,8 @@
 """End the hooks of a host that was killed.
 
-A hook leads a session of its own, so nothing in the system ends it with its host: after `kill -9` it would run on. The
-watchdog is one small process beside the host. It hears through a pipe which runs there are; when the host is gone it
-ends them and exits. It costs a hook three short writes, and a session one process, started with its first hook.
+A hook leads its own session, so the system does not end it with its host: after `kill -9` it would keep running. The
+watchdog is a second, small process. The host tells it through a pipe which runs are alive; when the host is gone, it
+ends them and exits. It costs three short writes per hook, and one process per session, started with the first hook.
 
     python -I -S watchdog.py HOST_PID        lines on stdin: `+MARK`, `=MARK PID`, `-MARK`
 """
@@ -26,7 +26,7 @@ _CLOSING = 5.0
 
 
 class Watchdog:
-    """The host's side: says which runs are alive."""
+    """The host's side: reports which runs are alive."""
 
     def __init__(self) -> None:
         self._live: dict[str, int] = {}
@@ -34,26 +34,26 @@ class Watchdog:
 
     @property
     def pid(self) -> int | None:
-        """Tell the watchdog's own process, once it was needed."""
+        """The pid of the watchdog's own process; None until it is needed."""
         return self._process.pid if self._process is not None else None
 
     def guard(self, mark: str) -> None:
-        """Name a run before its process is started, so that there is no moment in which nobody knows it."""
+        """Register a run before its process starts, so that it is known at every moment."""
         self._live[mark] = 0
         self._say(f"+{mark}\n")
 
     def started(self, mark: str, pid: int) -> None:
-        """Name the process of a run: it is found by its pid even where its environment cannot be read."""
+        """Register the process of a run: its pid finds it even where its environment cannot be read."""
         self._live[mark] = pid
         self._say(f"={mark} {pid}\n")
 
     def release(self, mark: str) -> None:
-        """Say that a run is over; what it left in the background is its own."""
+        """Report that a run is over; processes it left in the background are not ended."""
         if self._live.pop(mark, None) is not None:
             self._say(f"-{mark}\n")
 
     async def aclose(self) -> None:
-        """Let the watchdog go, and wait until it has."""
+        """Close the watchdog, and wait until it has exited."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -71,7 +71,7 @@ class Watchdog:
             self._start()
             line = "".join(f"+{mark}\n={mark} {pid}\n" if pid else f"+{mark}\n" for mark, pid in self._live.items())
         if self._process is not None and self._process.stdin is not None:
-            # A watchdog that somebody stopped must not stop the host: what does not fit is not told.
+            # A stopped watchdog must not stop the host: what does not fit into the pipe is dropped.
             with contextlib.suppress(OSError):
                 os.write(self._process.stdin.fileno(), line.encode())
 
@@ -90,7 +90,7 @@ class Watchdog:
                 start_new_session=True,
                 bufsize=0,
             )
-        except OSError:  # no process can be started: then there are no hooks to look after either
+        except OSError:  # no process can be started, so no hook can either
             self._process = None
             return
         assert self._process.stdin is not None
@@ -101,17 +101,19 @@ class Watchdog:
 
 
 def main(host: int) -> None:
-    """Listen until the host is gone, then end what it left."""
+    """Listen until the host is gone, then end the runs it left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     end(listen(host))
 
 
 def listen(host: int) -> dict[str, int]:
-    """Keep the list of live runs until stdin ends or the host does; give what is left of it."""
+    """Keep the list of live runs until stdin or the host ends; return the runs left."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
-    with contextlib.suppress(OSError, AttributeError):  # an old kernel or none that has it: then the pipe alone tells
+    with contextlib.suppress(
+        OSError, AttributeError
+    ):  # an old kernel, or a system without it: then only the pipe reports the end
         poll.register(os.pidfd_open(host), select.POLLIN)
     live: dict[str, int] = {}
     pending = b""
@@ -140,7 +142,7 @@ def _read() -> bytes:
 
 def _note(line: str, live: dict[str, int]) -> None:
     found = re.fullmatch(r"([+=-])(\w+=[\w./-]+)(?: (\d{1,9}))?", line)
-    if found is None:  # whatever it is, it names no run, and nothing may be ended because of it
+    if found is None:  # a line that names no run must not end anything
         return
     sign, mark, pid = found.groups()
     if sign == "-":
@@ -152,8 +154,8 @@ def _note(line: str, live: dict[str, int]) -> None:
 def end(live: dict[str, int]) -> None:
     """End the processes of every run: each group by SIGTERM, then whatever is left by SIGKILL.
 
-    A run without a pid was being started when its host died: its process may get its mark only now, so it is looked
-    for until the time is up.
+    A run without a pid was being started when its host died: its process may get its mark only now, so it is
+    searched for until the time is up.
     """
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     from hookwright.processes.group import Group, leaders

@@ -1,4 +1,4 @@
-"""Look at the whole installation, and fire a canary to see that hooks really run."""
+"""Check the whole installation, and fire a canary to see that hooks really run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check everything, print, judge."""
+    """Run all checks, print the findings, and return the exit status."""
     loaded = places(args).load()
     findings = list(examine(loaded))
     if args.json:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def examine(loaded: Loaded) -> Iterator[CheckResult]:
-    """Go through all parts; only the canary starts anything."""
+    """Check all parts; only the canary starts a process."""
     yield from versions()
     yield from extras(loaded)
     yield from files(loaded)
@@ -68,4 +68,4 @@ def _lines(findings: Sequence[CheckResult], style: Style) -> Iterator[str]:
         yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {harmless(finding.text)}"
     bad = sum(finding.state is Health.BAD for finding in findings)
     warnings = sum(finding.state is Health.WARNING for finding in findings)
-    yield f"{bad} broken, {warnings} to look at" if bad or warnings else "everything is in order"
+    yield f"{bad} broken, {warnings} to check" if bad or warnings else "everything is in order"

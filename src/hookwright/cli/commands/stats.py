@@ -1,4 +1,4 @@
-"""Count what hooks did: how often, how long, how often they refused or failed, and which of them never ran."""
+"""Count what hooks did: runs, times, refusals and failures, and which hooks never ran."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Counted(msgspec.Struct, kw_only=True):
     refused: int = 0
     failed: int = 0
     timed_out: int = 0
-    #: Runs in the background without a record of their end: still running, killed, or of an older journal.
+    #: Runs in the background without a record of their end: still running, killed, or written by an older version.
     no_end: int = 0
     skipped: int = 0
     times: list[float] = msgspec.field(default_factory=list)
@@ -73,7 +73,7 @@ class Counted(msgspec.Struct, kw_only=True):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, compare with what is configured, print."""
+    """Count the records, compare them with the configured hooks, and print."""
     folder, wanted = journal_folder(args), read_filter(args)
     kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip"}))))
     rows = count(kept)
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def count(kept: Iterable[Record]) -> list[Counted]:
-    """Sum up records by hook and event, the busiest first."""
+    """Sum up records by hook and event, busiest first."""
     rows: dict[tuple[str, ...], Counted] = {}
     for record in kept:
         source = str(record.get("source", ""))
@@ -98,7 +98,7 @@ def count(kept: Iterable[Record]) -> list[Counted]:
 
 
 def never_fired(loaded: Loaded, kept: Sequence[Record], wanted: Filter) -> list[Entry]:
-    """List configured hooks that did not run; a hook of this project counts only what happened in this project."""
+    """Return configured hooks that did not run; for a hook of this project only runs in this project matter."""
     runs = [record for record in kept if record.get("kind") == "run"]
     folders = {str(record.get("cwd", "")) for record in runs}
     inside = {folder for folder in folders if is_inside(folder, loaded.project_dir)}
@@ -114,7 +114,7 @@ def never_fired(loaded: Loaded, kept: Sequence[Record], wanted: Filter) -> list[
 
 
 def percentile(times: Sequence[float], share: float) -> float:
-    """Give the time that this share of the runs did not exceed (nearest rank)."""
+    """Return the time that this share of the runs did not exceed (nearest rank)."""
     if not times:
         return 0.0
     ordered = sorted(times)
@@ -194,7 +194,7 @@ def _row(*cells: str) -> str:
 
 
 def _span(begins: float | None, wanted: Filter) -> str:
-    """Say how long that is; never longer than the journal reaches back."""
+    """Write the time span in words; it never starts before the journal does."""
     if begins is None:
         return "as far as is known"
     days = (time.time() - max(begins, wanted.since or 0.0)) / 86400

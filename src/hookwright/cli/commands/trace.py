@@ -75,7 +75,7 @@ def _tell(record: Record, as_json: bool, style: Style) -> None:
 
 
 def trace_line(record: Record, style: Style) -> str:
-    """Write one record on one line: when, what, what came of it, how long, who, why."""
+    """Write one record on one line: time, event, result, duration, hook, reason."""
     when = datetime.fromtimestamp(float(record.get("t", 0))).strftime("%m-%d %H:%M:%S")
     tool = record.get("tool")
     what = harmless(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))

@@ -15,7 +15,7 @@ from hookwright.tui.feed.words import short_label
 
 
 class Running(msgspec.Struct, frozen=True):
-    """A hook at work."""
+    """A running hook."""
 
     job: Job
     #: Seconds on the monotonic clock.
@@ -23,7 +23,7 @@ class Running(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Say what the spinner shows: the hook's own message, else its name (R-116)."""
+        """The text of the spinner: the hook's own message, else its name (R-116)."""
         handler = self.job.handler
         if handler.status_message:
             return handler.status_message
@@ -71,7 +71,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def skipped(self, skip: Skip) -> Tally:
-        """Count an event for which it was not run."""
+        """Count an event that skipped the handler."""
         return msgspec.structs.replace(self, skips=self.skips + 1, last_skip=skip)
 
 
@@ -83,7 +83,7 @@ class Activity:
         self.tallies: dict[Source, Tally] = {}
 
     def notice(self, notice: Notice) -> None:
-        """Take up one notice of the engine."""
+        """Count one notice of the engine."""
         match notice:
             case RunStarted(job=job):
                 self.running[job.run_id] = Running(job, time.monotonic())
@@ -100,11 +100,11 @@ class Activity:
                     self.tallies[source] = self.of(source).skipped(skip)
 
     def of(self, source: Source) -> Tally:
-        """Tell what a handler did; nothing yet for one that nobody heard of."""
+        """Return what a handler did so far; an empty tally for an unknown one."""
         return self.tallies.get(source, Tally())
 
     def line(self, now: float) -> tuple[str, float] | None:
-        """Give the text of the spinner and its elapsed seconds; None while no hook runs."""
+        """Return the text of the spinner and its elapsed seconds; None while no hook runs."""
         if not self.running:
             return None
         first, *others = self.running.values()

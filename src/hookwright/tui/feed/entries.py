@@ -81,7 +81,7 @@ def row(found: ListedHook) -> Line:
 
 
 def details(found: ListedHook) -> Iterator[Line]:
-    """Tell everything about a handler."""
+    """Write everything about a handler."""
     entry, handler, tally = found.entry, found.entry.handler, found.tally
     matcher = f"{entry.matcher.text}  ({entry.matcher.describe()})" if entry.matcher.text else "every value"
     yield _fact("event", entry.event)
@@ -119,17 +119,17 @@ def _extras(handler: Handler, event: str) -> Iterator[tuple[str, str]]:
         yield "if", handler.condition
     yield "timeout", f"{time_limit(handler, CATALOGUE[event].rules):g} s"
     if handler.background:
-        yield "async", "nobody waits for it"
+        yield "async", "the agent does not wait for it"
     if handler.on_failure is OnFailure.BLOCK:
         yield "onFailure", "block: a failure refuses"
     if handler.status_message:
         yield "status", handler.status_message
     if handler.once:
-        yield "once", "runs once only"
+        yield "once", "runs only once"
 
 
 def tally_lines(tally: Tally) -> Iterator[Line]:
-    """Say what a handler did in this session."""
+    """Write what a handler did in this session."""
     if not tally.runs and not tally.skips:
         yield (("dim", "nothing yet in this session"),)
         return
@@ -168,7 +168,7 @@ _NAMES = {
 
 
 def as_json(entry: Entry) -> str:
-    """Write a handler as settings files have it, ready to be pasted."""
+    """Write a handler as JSON for a settings file."""
     handler = entry.handler
     value: dict[str, Json] = {"type": handler.kind.value}
     if isinstance(handler, CommandHandler | HttpHandler | McpToolHandler | PromptHandler | AgentHandler):
@@ -195,11 +195,11 @@ def _plain(name: str, value: Json) -> Any:
     return list(value) if isinstance(value, tuple) else value if not callable(value) else "a function"
 
 
-# ── trying one out ──────────────────────────────────────────────────────────
+# ── try one out ──────────────────────────────────────────────────────────
 
 
 def sample_for(entry: Entry, cwd: str) -> Event:
-    """Make an ordinary event that the matcher of a handler lets through, where there is one."""
+    """Build a sample event the matcher of a handler matches, if there is one."""
     rules = CATALOGUE[entry.event].rules
     words = tool_names() if rules.target == "tool_name" else _words(entry)
     for word in words:
@@ -217,7 +217,7 @@ def _words(entry: Entry) -> tuple[str, ...]:
 
 
 async def try_out(engine: HookEngine, entry: Entry, cwd: str) -> tuple[Event, Outcome, float]:
-    """Fire a sample event at one handler alone, under the same trust as always; nothing else hears of it."""
+    """Fire a sample event at one handler alone, under the usual trust check and without other observers."""
     event = sample_for(entry, cwd)
     ended: list[float] = []
     alone = HookEngine(

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from hookwright.agent.state.session import Session
     from hookwright.tui.widgets.presenter import Presenter
 
-#: Below this width the list stands above the details.
+#: Below this width the list is above the details.
 _NARROW = 90
 
 
 class HooksScreen(Screen[None]):
-    """Lists what is configured, with what it did so far."""
+    """Lists the configured hooks, with what they did so far."""
 
     DEFAULT_CSS = """
     HooksScreen {
@@ -80,13 +80,13 @@ class HooksScreen(Screen[None]):
         self.query_one(OptionList).focus()
 
     def on_resize(self) -> None:
-        """Put the list above the details where there is no room beside it."""
+        """Put the list above the details on a narrow screen."""
         self.set_class(self.size.width < _NARROW, "-narrow")
 
     # ── the list ────────────────────────────────────────────────────────────
 
     def action_reload(self) -> None:
-        """Read states and counts anew; the place in the list stays."""
+        """Refresh states and counts; keep the place in the list."""
         states = self._session.hooks.states()
         options = self.query_one(OptionList)
         place = options.highlighted
@@ -134,14 +134,14 @@ class HooksScreen(Screen[None]):
         body.scroll_home(animate=False)
         self._details.show(lines)
 
-    # ── deeds ───────────────────────────────────────────────────────────────
+    # ── actions ───────────────────────────────────────────────────────────────
 
     @on(OptionList.OptionSelected)
     def _selected(self) -> None:
         self.action_fire()
 
     def action_fire(self) -> None:
-        """Fire an ordinary event at the chosen hook alone, for real."""
+        """Fire a sample event at the chosen hook alone, for real."""
         found = self._chosen()
         if found is not None:
             self.run_worker(self._fire(found), exclusive=True, name="fire")
@@ -154,7 +154,7 @@ class HooksScreen(Screen[None]):
         self._show("a sample event, fired at this hook alone", list(firing_lines(firing)))
 
     def action_copy(self) -> None:
-        """Copy the hook as settings files have it, and show it."""
+        """Copy the hook as JSON for a settings file, and show it."""
         found = self._chosen()
         if found is not None:
             text = as_json(found.entry)
@@ -171,7 +171,7 @@ class HooksScreen(Screen[None]):
         self.action_reload()
 
     def action_distrust(self) -> None:
-        """Switch a hook of the project off by no longer trusting it (R-359)."""
+        """Switch off a hook of the project by no longer trusting it (R-359)."""
         found = self._chosen()
         if found is None:
             return
