@@ -1,4 +1,4 @@
-"""Exit codes and visibility: tables over all events, with the rules that hold everywhere above them."""
+"""The pages on exit codes and visibility: tables over all events, and the rules that hold for all of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _STATUS = (
     ),
     (
         "any other",
-        "If stdout is a valid answer, it is obeyed. Otherwise a non-blocking error: the action goes on. "
-        "So exit 1 does not block.",
+        "If stdout is a valid answer, it is obeyed. Otherwise it is a non-blocking error and the action proceeds: "
+        "exit 1 does not block.",
     ),
-    ("126, 127", "As any other status, reported as a launch failure: the hook checked nothing."),
-    ("a signal", "As any other status (128 + number)."),
+    ("126, 127", "Like any other status, and reported as a launch failure: the hook checked nothing."),
+    ("a signal", "Like any other status (128 + number)."),
     ("timeout", "The process group gets TERM, then KILL. What was printed is discarded. No decision."),
 )
 _STDOUT = (
@@ -40,20 +40,19 @@ def exit_codes() -> str:
     ]
     return page(
         "Exit codes and JSON",
-        "What a command hook's exit status and stdout mean. The tables by event are made by asking the engine's own "
-        "functions.",
+        "What a command hook's exit status and stdout mean. The tables by event come from the engine's own functions.",
         "## Status",
         table(("status", "meaning"), _STATUS),
-        'With `onFailure: "block"` a launch failure, a crash, a signal, a timeout or a void answer blocks too, on the '
+        'With `onFailure: "block"` a launch failure, a crash, a signal, a timeout or a void answer also blocks, on the '
         "events whose section in [events.md](events.md) says that it applies. WorktreeCreate and WorktreeRemove fail "
         "at every status but 0.",
         "## stdout",
-        "White space around it and a byte order mark do not count. Nothing but the answer may be on stdout.",
+        "Surrounding white space and a byte order mark are ignored. Print nothing but the answer on stdout.",
         table(("stdout", "is"), _STDOUT),
         "## Exit 2 by event",
         table(("event", "exit 2", "readers of its stderr", "plain stdout at exit 0"), rows),
         "## Other effects by event",
-        f"{NOBODY} means: the action goes on.",
+        f"{NOBODY} means that the action proceeds.",
         table(("event", *(title for title, _ in EFFECTS)), [_row(name, EFFECTS) for name in CATALOGUE]),
     )
 

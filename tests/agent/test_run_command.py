@@ -173,7 +173,7 @@ def test_a_killed_session_goes_on_where_it_was(place: Place) -> None:
     _wait_until_gone(int((place.root / "here").read_text()))
     assert all(isinstance(line, dict) for line in place.transcript())
     place.hooks.clear()
-    turns = [[{"when": "may have been carried out in part[\\s\\S]*GO-ON"}, {"text": "SAW"}], [{"text": "MISSED"}]]
+    turns = [[{"when": "may have had partial effects[\\s\\S]*GO-ON"}, {"text": "SAW"}], [{"text": "MISSED"}]]
     ran = place.run({"turns": turns}, "--continue", prompt="GO-ON")
     assert ran.text == "SAW"
     said = [line for line in place.transcript() if line["type"] == "attachment"]

@@ -216,7 +216,7 @@ def test_sessions_are_listed_latest_first_and_found_by_id(tmp_path: Path) -> Non
     ]
     assert latest_session([str(tmp_path)], "/p").id == "new"
     assert find_session([str(tmp_path)], "old") == str(tmp_path / "old.jsonl")
-    with pytest.raises(InvalidSession, match="no session to continue"):
+    with pytest.raises(InvalidSession, match="there is no session to continue"):
         latest_session([str(tmp_path)], "/elsewhere")
     with pytest.raises(InvalidSession, match="no session missing"):
         find_session([str(tmp_path)], "missing")

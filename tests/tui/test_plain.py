@@ -62,7 +62,7 @@ def test_with_plain_lines_answer_questions(chat: Chat) -> None:
     done = piped(chat, "--plain", lines="y\ngo\n1\nrather not\n4\n")
     assert done.returncode == 0
     assert "Trust this as it is now? y or n:" in done.stdout
-    assert "Permission wanted: Write" in done.stdout
+    assert "Permission needed: Write" in done.stdout
     assert "Result: rather not" in done.stdout
     assert "Model: Done." in done.stdout
     assert sorted(path.name for path in chat.project.iterdir()) == [".claude", "one"]
@@ -73,7 +73,7 @@ def test_the_input_ends_in_the_middle_of_a_question(chat: Chat) -> None:
     chat.script([bash("mkdir one")], [text("Done.")])
     done = piped(chat, "--plain", lines="go\n")
     assert done.returncode == 0
-    assert "Permission wanted: Bash" in done.stdout
+    assert "Permission needed: Bash" in done.stdout
     assert not (chat.project / "one").exists()
 
 
@@ -110,7 +110,7 @@ def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
     chat.script([text("Hi.")])
     assert "yolo: not a permission mode" in piped(chat, "--permission-mode", "yolo").stderr
     assert piped(chat, "--theme", "pink").returncode == 1
-    assert "no session to continue" in piped(chat, "--continue").stderr
+    assert "there is no session to continue" in piped(chat, "--continue").stderr
 
 
 WITHOUT = (

@@ -1,4 +1,4 @@
-"""The JSON that `hookwright fire --json` prints: the output contract of the conformance kit, and a little more."""
+"""The JSON that `hookwright fire --json` prints: the output contract of the conformance kit, with additions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hookwright.visibility import messages
 
 
 def contract(outcome: Outcome) -> dict[str, Json]:
-    """Write an outcome in the keys of the contract; `skipped`, `seen` and `diagnostics` are ours."""
+    """Write an outcome in the keys of the contract; `skipped`, `seen` and `diagnostics` are additions."""
     return {
         "event": outcome.event,
         "ran": [_run(run) for run in outcome.runs],
@@ -40,7 +40,7 @@ def contract(outcome: Outcome) -> dict[str, Json]:
 
 
 def _permission(outcome: Outcome) -> str | None:
-    """The word for the host's permission answer; null on events that give none."""
+    """Return the word for the host's permission answer; None on events without one."""
     if not CATALOGUE[outcome.event].rules.permission:
         return None
     decision = outcome.decision

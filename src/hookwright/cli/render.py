@@ -1,4 +1,4 @@
-"""Say in plain words what ran, what did not, what each reply meant and who sees what."""
+"""Write for a terminal what ran, what did not, what each reply meant and who reads what."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hookwright.visibility import Reader, messages
 def outcome_lines(
     event: Event, outcome: Outcome, style: Style, struck: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """Tell one firing from the first handler to the last reader; `struck` names injected faults by run."""
+    """Write one firing, from the first handler to the last reader; `struck` names injected faults by run."""
     yield style.bold(hook_name(event)) + style.dim(f"  {_counts(outcome)}")
     for run in outcome.runs:
         yield from _run_lines(run, style)
@@ -37,11 +37,11 @@ def outcome_lines(
 
 
 def latency_line(outcome: Outcome, seconds: float, style: Style) -> Iterator[str]:
-    """Tell how long the event waited, and for whom."""
+    """Write how long the event took, and its slowest hook."""
     if not outcome.runs:
         return
     slowest = max(outcome.runs, key=lambda run: run.timing.seconds)
-    text = f"{seconds * 1000:.0f} ms in all, slowest {slowest.timing.seconds * 1000:.0f} ms"
+    text = f"{seconds * 1000:.0f} ms in total, slowest {slowest.timing.seconds * 1000:.0f} ms"
     yield style.bold("latency  ") + text + style.dim(f"  {one_line(slowest.handler.label, 80)}")
 
 
@@ -66,7 +66,7 @@ def _how_it_ended(run: Run) -> str:
         case Exited(signal=signal):
             return f"ended by signal {signal} after {milliseconds}"
         case TimedOut(limit=limit):
-            return f"timed out at {limit:g} s, ended with its whole process group"
+            return f"timed out at {limit:g} s, killed with its process group"
         case Failed(why=why, message=message):
             return f"{why.value}: {one_line(message)}"
         case Backgrounded(id=name):
@@ -80,7 +80,7 @@ def _verdict_word(run: Run, style: Style) -> tuple[str, str]:
     if verdict.ending is Ending.BLOCKING or isinstance(verdict.decision, Deny | Block):
         return style.bad("✗"), style.bad(_decision_word(verdict.decision) or "blocks")
     if verdict.ending in (Ending.ERROR, Ending.CANCELLED):
-        return style.warn("!"), style.warn("no verdict: this hook checked nothing and stops nothing")
+        return style.warn("!"), style.warn("no verdict: this hook checked nothing and blocks nothing")
     if isinstance(run.reply, Backgrounded):
         return style.dim("…"), "no effect on this event"
     said = _decision_word(verdict.decision)
@@ -163,7 +163,7 @@ def _readers(outcome: Outcome, style: Style) -> Iterator[str]:
 
 
 def late_lines(late: Late, event: Event) -> Iterator[str]:
-    """Tell what a background hook said after all."""
+    """Write what a background hook added."""
     said = [text for text in (late.context, late.system_message, late.rewake) if text]
     yield f"  … {one_line(late.job.handler.label)} ended ({type(late.reply).__name__.lower()})"
     for text in said:
@@ -171,7 +171,7 @@ def late_lines(late: Late, event: Event) -> Iterator[str]:
 
 
 def problems(loaded: Loaded) -> Iterator[str]:
-    """Report what is wrong with the configuration, worst first."""
+    """Write the problems of the configuration, worst first."""
     ranked = sorted(loaded.diagnostics, key=lambda d: list(Severity).index(d.severity))
     for diagnostic in ranked:
         if diagnostic.severity is not Severity.INFO:

@@ -150,11 +150,11 @@ class Dialogue:
         return texts
 
     def wait_with(self, texts: Sequence[str]) -> None:
-        """Let texts that are on disk already wait for `deliver`."""
+        """Queue texts that are already on disk for `deliver`."""
         self._waiting += texts
 
     def add_system(self, texts: Sequence[str]) -> None:
-        """Add texts as one system message, together with one that is last already."""
+        """Add texts as one system message, joined to the last message if that is one."""
         if not texts:
             return
         if self.messages and self.messages[-1]["role"] == "system":

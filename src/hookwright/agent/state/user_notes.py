@@ -1,4 +1,4 @@
-"""What a person is told about a firing: messages, failures, and calls that nobody checked."""
+"""What the user is shown of a firing: messages, failures, and calls that went unchecked."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NO_VERDICT = "hook_no_verdict"
 _UNUSABLE = "A hook gave no usable answer, so it didn't check this action."
 _TOO_LATE = "A hook didn't answer in time, so it didn't check this action."
 
-#: What a shell says when it could not start a command.
+#: Statuses of a shell that could not start a command.
 _NOT_STARTED = (126, 127)
 _LEVELS = {Form.SAYS: "warning", Form.NOTICE: "error", Form.STOP: "warning", Form.BLOCKED: "warning"}
 
 
 def notes(outcome: Outcome) -> list[Note]:
-    """List what goes to the person, in configuration order, then whether a call went unchecked."""
+    """List the notes for the user, in configuration order, then whether a call went unchecked."""
     if not outcome.runs:
         return []
     found = [
@@ -31,7 +31,7 @@ def notes(outcome: Outcome) -> list[Note]:
 
 
 def _unchecked(outcome: Outcome) -> str | None:
-    """Say so when a hook that may refuse gave no verdict; an ordinary failing status is the hook's own business."""
+    """Return a warning if a hook that may refuse gave no verdict; an ordinary failing status gets none."""
     if not CATALOGUE[outcome.event].rules.permission:
         return None
     silent = [run for run in outcome.runs if _gave_no_verdict(run)]

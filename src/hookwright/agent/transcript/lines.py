@@ -1,4 +1,4 @@
-"""A file of JSON lines that survives its writer: append only, one write a line, private, readable after a crash."""
+"""A file of JSON lines that survives its writer: append-only, one write per line, private, readable after a crash."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.storage import make_folder
 
-#: No line of ours comes near; a longer one is not read into memory.
+#: Far longer than any line we write; a longer one is not read into memory.
 MAX_LINE = 256 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
 class LineFile:
-    """Appends objects as lines; what was appended can be read by anybody at once and outlives the process.
+    """Appends objects as lines; each can be read at once and outlives the process.
 
-    Law: a line is one `write` at the end of the file, so writers never interleave; a line never joins what a killed
-    writer left without a newline.
+    Law: a line is one `write` at the end of the file, so writers never interleave; a line is never appended to the
+    unfinished line of a killed writer.
     """
 
     def __init__(self, path: str) -> None:
@@ -32,9 +32,10 @@ class LineFile:
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def append(self, value: Mapping[str, Json]) -> None:
-        """Write one line; raise OSError when the disk does not take it."""
+        """Write one line; raise OSError if the disk does not accept it."""
         data = encode(value) + b"\n"
-        # The lock lets nobody look at the end of the file while a long line is half written; a dead holder loses it.
+        # The lock keeps others from checking the end of the file while a long line is half written. It ends with
+        # the process that holds it.
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             for _ in range(2):
@@ -50,14 +51,14 @@ class LineFile:
         return size == 0 or os.pread(self._descriptor, 1, size - 1) == b"\n"
 
     def close(self) -> None:
-        """Give the file back; a second call does nothing."""
+        """Close the file; a second call does nothing."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 def read_lines(path: str) -> Iterator[dict[str, Json]]:
-    """Read the objects of a file in order; a line that is broken, empty or no object is left out."""
+    """Read the objects of a file in order; skip lines that are broken, empty or not an object."""
     with open(path, "rb") as file:
         for line in _complete_lines(file):
             if (value := read_line(line)) is not None:
@@ -65,7 +66,7 @@ def read_lines(path: str) -> Iterator[dict[str, Json]]:
 
 
 def read_line(line: bytes) -> dict[str, Json] | None:
-    """Read one line, or nothing."""
+    """Read one line; None if it is not an object."""
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -74,7 +75,7 @@ def read_line(line: bytes) -> dict[str, Json] | None:
 
 
 def _complete_lines(file: Any) -> Iterator[bytes]:
-    """Split at newlines, dropping lines that are too long to be ours."""
+    """Split at newlines, without lines over the limit."""
     pending: list[bytes] = []
     size = 0
     while chunk := file.read(_CHUNK):

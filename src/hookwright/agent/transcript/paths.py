@@ -1,4 +1,4 @@
-"""Where transcripts stand: one folder a project, one file a session, one folder beside it for what belongs to it.
+"""Where transcripts are: one folder per project; in it one file per session, and a folder for its other files.
 
 <config>/projects/<slug>/<session>.jsonl
 <config>/projects/<slug>/<session>/subagents/agent-<id>.jsonl   and agent-<id>.meta.json
@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from hookwright.errors import HookwrightError
 
-#: A longer slug is cut here and gets a hash; readers compare no further, since programs hash differently.
+#: A longer slug is cut here and gets a hash; readers compare only this much, since programs hash differently.
 SLUG_LIMIT = 200
-#: Replaces the slug of the working directory.
+#: Names the folder instead of the slug of the working directory.
 SLUG_VARIABLE = "CLAUDE_CODE_PROJECT_DIR_NAME"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -25,18 +25,18 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class InvalidSession(HookwrightError):
-    """A session was named that does not exist, or by a name that no session can have."""
+    """A session id that does not exist or is not valid."""
 
 
 def checked_id(name: str) -> str:
-    """Return a session or agent id as it is; raise InvalidSession for anything that could leave its folder."""
+    """Return a session or agent id unchanged; raise InvalidSession for one that could lead out of its folder."""
     if not _ID.fullmatch(name):
-        raise InvalidSession(f"{name!r} is not a session id; ids have letters, digits, - and _ only.")
+        raise InvalidSession(f"{name!r} is not a session id: ids consist of letters, digits, - and _.")
     return name
 
 
 def slug(cwd: str) -> str:
-    """Name the project folder of a directory."""
+    """Return the name of a directory's project folder."""
     plain = _NOT_SLUG.sub("-", cwd)
     if len(plain) <= SLUG_LIMIT:
         return plain
@@ -53,13 +53,13 @@ def _hash(text: str) -> str:
 
 
 def project_folder(config_dir: str, cwd: str, env: Mapping[str, str]) -> str:
-    """Give the folder that new sessions of a directory are written to."""
+    """Return the folder for new sessions of a directory."""
     named = env.get(SLUG_VARIABLE, "")
     return os.path.join(config_dir, "projects", _NOT_SLUG.sub("-", named) if named else slug(cwd))
 
 
 def project_folders(config_dir: str, cwd: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """Give every folder that may hold sessions of a directory, the one that is written to first."""
+    """Return every folder that may contain sessions of a directory, first the one for new sessions."""
     own = project_folder(config_dir, cwd, env)
     stem = os.path.basename(own)[: SLUG_LIMIT + 1]
     if len(stem) <= SLUG_LIMIT:
@@ -74,15 +74,15 @@ def project_folders(config_dir: str, cwd: str, env: Mapping[str, str]) -> tuple[
 
 
 def session_path(folder: str, session_id: str) -> str:
-    """Give the transcript of a session."""
+    """Return the path of a session's transcript."""
     return os.path.join(folder, f"{checked_id(session_id)}.jsonl")
 
 
 def session_folder(transcript: str) -> str:
-    """Give the folder beside a transcript that belongs to the same session."""
+    """Return the folder for a session's other files."""
     return transcript.removesuffix(".jsonl")
 
 
 def subagent_path(transcript: str, agent_id: str) -> str:
-    """Give the transcript of a subagent of a session."""
+    """Return the path of a subagent's transcript."""
     return os.path.join(session_folder(transcript), "subagents", f"agent-{checked_id(agent_id)}.jsonl")

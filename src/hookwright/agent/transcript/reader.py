@@ -1,6 +1,6 @@
-"""Read a transcript back: the conversation that goes on from its last line, as messages for a model.
+"""Read a transcript back: the conversation up to its last line, as messages for a model.
 
-Reading is lenient: lines that are broken, unknown or out of place are left out, whoever wrote the file.
+Reading is lenient: lines that are broken, unknown or out of place are skipped, whichever program wrote the file.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from hookwright.protocol.jsontext import Json
 Entry = dict[str, Json]
 Message = dict[str, Json]
 
-#: What a model reads in place of a result that never came.
-LOST_RESULT = "The session ended before this tool call finished; it may have been carried out in part."
+#: What a model reads instead of a result that was never written.
+LOST_RESULT = "The session ended before this tool call finished; it may have had partial effects."
 
 
 class Conversation(msgspec.Struct, frozen=True):
     """The lines from the last compaction, or the beginning, to the end of the chain."""
 
     entries: tuple[Entry, ...]
-    #: Results that hooks rewrote after they were written, by tool call.
+    #: Results that hooks rewrote after they were on disk, by tool call.
     rewritten: Mapping[str, Json]
     title: str | None = None
 
     @property
     def last(self) -> str | None:
-        """Give the uuid that a next line follows."""
+        """The uuid that the next line names as its parent."""
         return self.entries[-1]["uuid"] if self.entries else None
 
     def messages(self) -> list[Message]:
@@ -67,12 +67,12 @@ class Conversation(msgspec.Struct, frozen=True):
 
 
 def load(path: str) -> Conversation:
-    """Read the conversation of a file; raise OSError when the file cannot be read."""
+    """Read the conversation of a file; raise OSError if the file cannot be read."""
     return conversation(read_lines(path))
 
 
 def conversation(lines: Iterable[Entry]) -> Conversation:
-    """Walk up from the last line of the chain; where a link is lost, go on with the line above it in the file."""
+    """Walk up from the last line of the chain; where a link is lost, continue with the line above it in the file."""
     chain: list[Entry] = []
     rewritten: dict[str, Json] = {}
     title = None
@@ -83,7 +83,7 @@ def conversation(lines: Iterable[Entry]) -> Conversation:
             rewritten.update(_replacements(line))
         else:
             title = title_of(line) or title
-    # In the file of a subagent every line is a sidechain; in any other such lines are somebody else's conversation.
+    # In a subagent's file every line is a sidechain; in any other file such lines belong to another conversation.
     if not all(entry.get("isSidechain") for entry in chain):
         chain = [entry for entry in chain if not entry.get("isSidechain")]
     return Conversation(_walk(chain), rewritten, title)
@@ -98,7 +98,7 @@ def _walk(chain: Sequence[Entry]) -> tuple[Entry, ...]:
         parent = chain[at].get("parentUuid")
         if parent is None:
             break
-        # A parent further down would be a circle; a parent that is not there was lost with its line.
+        # A parent further down would be a cycle; a missing parent was lost with its line.
         found = places.get(parent, -1) if isinstance(parent, str) else -1
         at = found if 0 <= found < at else at - 1
     return tuple(reversed(out))
@@ -114,7 +114,7 @@ def _replacements(line: Entry) -> dict[str, Json]:
 
 
 def title_of(line: Entry) -> str | None:
-    """Read the title that a line gives to its session."""
+    """Return the session title a line sets, if any."""
     keys = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
     value = line.get(keys.get(str(line.get("type")), ""))
     return value if isinstance(value, str) else None
@@ -133,7 +133,7 @@ def _message(entry: Entry) -> Message | None:
     return message if isinstance(content, str) and content else None
 
 
-#: What a block must name, as a text, to be of any use.
+#: The id that a block must have, as a string, to be of any use.
 _NAMED = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
@@ -160,7 +160,7 @@ def _add(out: list[Message], message: Message) -> None:
 
 
 def _in_call_order(messages: Sequence[Message]) -> list[Message]:
-    """Parallel results are written as they come; a model reads them in the order in which it made the calls."""
+    """Parallel results are on disk in the order of their ends; a model reads them in the order of its calls."""
     out: list[Message] = []
     for message in messages:
         calls = [block["id"] for block in tool_uses(out[-1])] if out else []
@@ -189,7 +189,7 @@ def tool_uses(message: Message) -> list[dict[str, Json]]:
 
 
 def pending(messages: Sequence[Message]) -> list[dict[str, Json]]:
-    """List the tool calls at the end of a conversation that have no result: deferred, or cut off."""
+    """List the tool calls at the end of a conversation that have no result: deferred or interrupted ones."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place]["role"] == "assistant":
             answered = _answered(messages[place + 1]) if place + 1 < len(messages) else set()
@@ -203,7 +203,7 @@ def _answered(message: Message) -> set[str]:
 
 
 def closed(messages: Sequence[Message]) -> list[Message]:
-    """Make a conversation that a model API takes: every call has a result, every result a call, no turn only thinks."""
+    """Make a conversation a model API accepts: calls and results in pairs, and no turn that only thinks."""
     out: list[Message] = []
     for message in messages:
         if _only_thinks(message):

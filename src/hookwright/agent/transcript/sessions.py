@@ -1,4 +1,4 @@
-"""Find the sessions of a project: all of them, the latest one, one by its id, and a copy to go on from."""
+"""Find the sessions of a project: all, the latest, one by id; or fork one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.storage import make_folder
 
-#: So much of a file is read from its start and its end to list it.
+#: How many bytes of a file are read from its start and its end to list it.
 _HEAD = 256 * 1024
 _TAIL = 64 * 1024
 
@@ -33,31 +33,31 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 def list_sessions(folders: Sequence[str], cwd: str | None = None) -> list[Saved]:
-    """List the sessions in some folders, latest first; with `cwd` only those that began in that directory."""
+    """List the sessions in these folders, latest first; with `cwd`, only those started in that directory."""
     found = [saved for folder in folders for path in _files(folder) if (saved := _describe(path)) is not None]
     found = [saved for saved in found if cwd is None or saved.cwd == cwd]
     return sorted(found, key=lambda saved: saved.modified, reverse=True)
 
 
 def latest_session(folders: Sequence[str], cwd: str | None = None) -> Saved:
-    """Give the session that was written to last; raise InvalidSession where there is none."""
+    """Return the session written to last; raise InvalidSession if there is none."""
     sessions = list_sessions(folders, cwd)
     if not sessions:
-        raise InvalidSession(f"no session to continue: {folders[0]} holds none. Start one without --continue.")
+        raise InvalidSession(f"there is no session to continue in {folders[0]}. Start one without --continue.")
     return sessions[0]
 
 
 def find_session(folders: Sequence[str], session_id: str) -> str:
-    """Give the transcript of a session; raise InvalidSession when the id is none or nobody has it."""
+    """Return the path of a session's transcript; raise InvalidSession for an invalid or unknown id."""
     for folder in folders:
         path = session_path(folder, session_id)
         if os.path.isfile(path):
             return path
-    raise InvalidSession(f"no session {session_id} in {folders[0]}. List what is there, or use --continue.")
+    raise InvalidSession(f"there is no session {session_id} in {folders[0]}. Use --continue for the latest one.")
 
 
 def fork_session(path: str, new_id: str, folder: str) -> str:
-    """Copy the conversation of a session under a new id, every line saying where it came from; return the new path."""
+    """Copy a session's conversation under a new id, each line with its origin; return the new path."""
     source = os.path.basename(path).removesuffix(".jsonl")
     told = load(path)
     lines = []
@@ -86,7 +86,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _describe(path: str) -> Saved | None:
-    """Read the beginning and the end of a file; None when nobody has said anything in it."""
+    """Read the beginning and the end of a file; None if it has no messages."""
     try:
         with open(path, "rb") as file:
             facts = os.fstat(file.fileno())

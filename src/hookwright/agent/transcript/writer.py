@@ -1,4 +1,4 @@
-"""Write a session's transcript: every line in the same envelope, every line naming the one before it."""
+"""Write a session's transcript: every line has the same envelope and names the line before it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from hookwright.protocol.wire import encode
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
-    """What every line says about where it was written."""
+    """The fields common to all lines."""
 
     session_id: str
     cwd: str
     version: str
     entrypoint: str = "hookwright"
     git_branch: str = ""
-    #: Set in the transcript of a subagent, whose lines are no part of the main conversation.
+    #: Set in the transcript of a subagent, whose lines are not part of the main conversation.
     agent_id: str | None = None
 
 
 class Transcript:
-    """One file of one session; the chain is a line, so that walking up from its end meets everything.
+    """One file of one session; its chain does not branch, so walking up from the end meets every line.
 
-    Parallel tool results are chained in the order in which they are written, each with the assistant line it answers.
+    Parallel tool results are chained in the order they are written, each with the assistant line it answers.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class Transcript:
         self._file = LineFile(path)
 
     def move(self, cwd: str) -> None:
-        """Go on in another working directory."""
+        """Continue in another working directory."""
         if cwd != self.envelope.cwd:
             self.envelope = msgspec.structs.replace(self.envelope, cwd=cwd, git_branch=git_branch(cwd))
 
     def user(self, content: str | list[dict[str, Json]], **fields: Any) -> str:
-        """Write what the user said, or what is said in the user's place (`isMeta`, `isCompactSummary`, `promptId`)."""
+        """Write a user message, or one the program adds as such (`isMeta`, `isCompactSummary`, `promptId`)."""
         return self._chain("user", {"message": {"role": "user", "content": content}, **fields})
 
     def assistant(self, message: Mapping[str, Json], request_id: str | None = None) -> str:
-        """Write a model's message, one line a content block; return the uuid of the last."""
+        """Write a model's message, one line per content block; return the uuid of the last."""
         fields = {} if request_id is None else {"requestId": request_id}
         for block in message["content"]:
             self._chain("assistant", {"message": {**message, "content": [block]}, **fields})
@@ -72,7 +72,7 @@ class Transcript:
         return self._chain("user", fields)
 
     def replace_result(self, tool_use_id: str, content: str | list[dict[str, Json]]) -> None:
-        """Say that a hook rewrote the result of a call after it was written; readers show the rewritten one."""
+        """Write a hook's rewrite of a result that is already on disk; readers use the rewritten one."""
         change = {"kind": "tool-result", "toolUseId": tool_use_id, "replacement": content}
         self.side("content-replacement", replacements=[change])
 
@@ -82,7 +82,7 @@ class Transcript:
         return self._chain("system", {"subtype": subtype, **said, "level": level, "isMeta": False, **fields})
 
     def compact_boundary(self, trigger: str, tokens_before: int) -> str:
-        """Begin the conversation anew: what stands above is kept in the file and no longer read."""
+        """Start the conversation over: earlier lines stay in the file and are no longer read."""
         above, self.last = self.last, None
         metadata = {"trigger": trigger, "preTokens": tokens_before}
         return self.system(
@@ -90,15 +90,15 @@ class Transcript:
         )
 
     def attachment(self, value: Mapping[str, Json]) -> str:
-        """Write what a hook run left: see `hookwright.agent.transcript.hooks`."""
+        """Write a record of a hook run: see `hookwright.agent.transcript.hooks`."""
         return self._chain("attachment", {"attachment": dict(value)})
 
     def side(self, kind: str, **fields: Any) -> None:
-        """Write a record that is no link of the chain: `custom-title`, `summary`, `permission-mode`, …"""
+        """Write a record outside the chain: `custom-title`, `summary`, `permission-mode`, …"""
         self._file.append({"type": kind, **fields, "sessionId": self.envelope.session_id})
 
     def subagent(self, agent_id: str, meta: Mapping[str, Json]) -> Transcript:
-        """Open the transcript of a subagent and write the file that says what it is for."""
+        """Open the transcript of a subagent and write the file that describes it."""
         path = subagent_path(self.path, agent_id)
         child = msgspec.structs.replace(self.envelope, agent_id=checked_id(agent_id))
         opened = Transcript(path, child, clock=self._clock)
@@ -106,7 +106,7 @@ class Transcript:
         return opened
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
     def _chain(self, kind: str, fields: Mapping[str, Json]) -> str:
@@ -144,7 +144,7 @@ def _write_private(path: str, data: bytes) -> None:
 
 
 def git_branch(cwd: str) -> str:
-    """Name the branch that is checked out, without starting git; empty where there is none."""
+    """Return the checked-out branch without running git; empty outside a repository."""
     directory = os.path.abspath(cwd)
     while not os.path.lexists(os.path.join(directory, ".git")):
         parent = os.path.dirname(directory)

@@ -56,12 +56,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 class Fired(msgspec.Struct, frozen=True):
-    """One firing and what is needed to tell about it."""
+    """One firing and what is needed to report it."""
 
     event: Event
     outcome: Outcome
     seconds: float
-    #: Run id → the fault that was injected into it.
+    #: The injected fault of each run, by run id.
     struck: dict[str, str]
 
 
@@ -71,7 +71,7 @@ def endless(args: argparse.Namespace) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fire, print, and wait for what went to the background; with --watch again and again."""
+    """Fire, print, and wait for background hooks; with --watch, again after each change."""
     event = read_event(args)
     if args.show_event:
         say([json.dumps(payload(event), ensure_ascii=False)], sys.stdout)
@@ -128,7 +128,7 @@ def _tell(fired: Fired, args: argparse.Namespace) -> None:
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[str]:
-    """Keep the words as they are for a pipe; on a terminal nothing of them may move the cursor."""
+    """Print texts unchanged to a pipe; on a terminal they must not move the cursor."""
     return (harmless(part.text) if sys.stdout.isatty() else part.text for part in parts)
 
 
@@ -141,7 +141,7 @@ def _tell_late(lates: Sequence[Late], event: Event, args: argparse.Namespace) ->
 
 
 async def _see_off(session: HookSession, quiet: bool) -> tuple[Late, ...]:
-    """Background hooks end with this process, so it waits for them; each ends at its own limit."""
+    """Wait for background hooks, which end with this process; each ends at its own limit."""
     if session.background.running and not quiet:
         say([f"waiting for {len(session.background.running)} background hook(s); Ctrl+C ends them"], sys.stderr)
     await session.background.wait()
@@ -149,5 +149,5 @@ async def _see_off(session: HookSession, quiet: bool) -> tuple[Late, ...]:
 
 
 def status_of(outcome: Outcome) -> int:
-    """2 when the action is refused or the turn ends, as a script would test it."""
+    """Return 2 if the action is refused or the turn ends, else 0."""
     return BLOCKED if outcome.blocked or outcome.stop is not None else PROCEED

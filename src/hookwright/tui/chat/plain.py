@@ -1,4 +1,4 @@
-"""The conversation line by line: words in the place of colours and boxes, for pipes and for screen readers."""
+"""The conversation line by line: words instead of colours and boxes, for pipes and screen readers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _REMARKS = {Level.INFO: "Note", Level.WARNING: "Warning", Level.ERROR: "Error"}
 
 
 def talk(args: argparse.Namespace, env: Mapping[str, str]) -> int:
-    """Talk line by line until the input ends; returns the exit status."""
+    """Run a line-by-line conversation until the input ends; return the exit status."""
     plan = read_plan(args, env)
     return asyncio.run(_talk(plan, can_ask=bool(args.plain) or sys.stdin.isatty()))
 
@@ -69,7 +69,7 @@ async def _talk(plan: ChatPlan, *, can_ask: bool) -> int:
 
 
 class LineView:
-    """Prints what is settled and reads what is typed."""
+    """Prints items that no longer change, and reads lines."""
 
     def __init__(self, plan: ChatPlan, *, can_ask: bool) -> None:
         self.can_ask = can_ask
@@ -88,10 +88,10 @@ class LineView:
     # ── lines in ────────────────────────────────────────────────────────────
 
     def listen(self) -> None:
-        """Read stdin in a thread of its own: it may be anything, and it may never end."""
+        """Read stdin in a separate thread: it may be anything, and it may never end."""
 
         def read() -> None:
-            with suppress(RuntimeError):  # the loop is gone: nobody is left to hear
+            with suppress(RuntimeError):  # the loop has ended
                 for line in sys.stdin:
                     self._loop.call_soon_threadsafe(self.take, line.rstrip("\n"))
                 self._loop.call_soon_threadsafe(self.close)
@@ -99,24 +99,24 @@ class LineView:
         threading.Thread(target=read, name="hookwright-stdin", daemon=True).start()
 
     def take(self, line: str) -> None:
-        """Take a line as an answer, or keep it until everything before it is dealt with."""
+        """Use a line as an answer, or keep it until everything before it is done."""
         self._lines.append(line)
         self._answer_with_line()
-        self._go_on()
+        self._advance()
 
     def close(self) -> None:
-        """Nobody will say anything more: questions are answered with no, and the last prompt is the last."""
+        """End the input: open questions are answered with no, and the session ends after the last prompt."""
         self._closed = True
         self._answer_with_line()
-        self._go_on()
+        self._advance()
 
     def _answer_with_line(self) -> None:
         if self._asked is not None and (self._lines or self._closed):
             self._asked.set_result(self._lines.pop(0) if self._lines else "")
             self._asked = None
 
-    def _go_on(self) -> None:
-        """Deal with the next line while nothing else goes on; the order of lines is the order of deeds."""
+    def _advance(self) -> None:
+        """Process the next line if nothing else is running, so that lines take effect in order."""
         chat = self.chat
         while chat.agent is not None and not self.feed.busy and not chat.queued:
             if not self._lines:
@@ -126,37 +126,37 @@ class LineView:
             self._say(self._lines.pop(0))
 
     def _say(self, line: str) -> None:
-        """Carry out a command or send a prompt; a line that ends in a backslash goes on in the next."""
+        """Run a command or send a prompt; a line that ends in a backslash continues on the next."""
         if line.endswith("\\"):
             self._part.append(line[:-1])
             return
         text = "\n".join([*self._part, line]).strip()
         self._part = []
-        if text and not self._carry_out(text):
+        if text and not self._run_command(text):
             self.chat.submit(text)
 
     def stop(self) -> None:
-        """Interrupt the turn, or end where there is none."""
+        """Interrupt the turn, or leave if there is none."""
         if not self.chat.interrupt():
             self.chat.leave()
 
-    def _carry_out(self, text: str) -> bool:
-        name, _, words = text.partition(" ")
-        deed = _DEEDS.get(name)
-        if deed is not None:
-            self._print(deed(self, words.strip()))
-        return deed is not None
+    def _run_command(self, text: str) -> bool:
+        name, _, arguments = text.partition(" ")
+        command = _COMMANDS.get(name)
+        if command is not None:
+            self._print(command(self, arguments.strip()))
+        return command is not None
 
     # ── lines out ───────────────────────────────────────────────────────────
 
     def changed(self) -> None:
-        """Print soon what is settled by then."""
+        """Schedule a flush."""
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Print what will not change any more, in order."""
+        """Print the items that no longer change, in order."""
         self._scheduled = False
         if self.feed.generation != self._generation:
             self._generation, self._printed = self.feed.generation, 0
@@ -164,7 +164,7 @@ class LineView:
         while self._printed < len(items) and settled(items, self._printed, busy=self.feed.busy):
             self._print(lines_of(items[self._printed], self.feed.banner.cwd))
             self._printed += 1
-        self._go_on()
+        self._advance()
 
     def _print(self, lines: Iterator[Line]) -> None:
         say(("".join(text for _, text in line).rstrip() for line in lines), sys.stdout)
@@ -172,16 +172,16 @@ class LineView:
     # ── the view of the chat ────────────────────────────────────────────────
 
     def observe(self, notice: Notice) -> None:
-        """There is no terminal to send anything to."""
+        """Do nothing: there is no terminal to send anything to."""
 
     async def permit(self, question: PermissionQuestion) -> Permission:
-        """Ask about a call; a number chooses, anything else is no, with the words for the model."""
+        """Ask about a call; a number chooses, any other line denies it and is passed to the model."""
         async with self._asking:
             self.flush()
             found = (item for item in reversed(self.feed.items) if isinstance(item, CallItem))
             call = next((item for item in found if item.id == question.tool_use_id), None)
             choices = offers(question, self.feed.banner.cwd, by_hook=asked_by_hook(call))
-            self._print(iter([(("", f"Permission wanted: {flat(question.tool_name)}"),)]))
+            self._print(iter([(("", f"Permission needed: {flat(question.tool_name)}"),)]))
             self._print(question_lines(question, call, self.feed.banner.cwd))
             self._print(iter([(("", f"{number} {offer.text}"),) for number, offer in enumerate(choices, 1)]))
             answer = (await self._answer("Your choice, or what the model should do instead: ")).strip()
@@ -190,7 +190,7 @@ class LineView:
             return Permission(allow=False, message=answer)
 
     async def fill_in(self, asked: ElicitationRequest) -> Elicited:
-        """Ask for each field that a server wants; a lone n declines."""
+        """Ask for each field of a server's form; n declines."""
         async with self._asking:
             self._print(iter([(("", f"{flat(asked.server)} asks:"),), *asked_lines(asked)]))
             if (await self._answer("Answer it? y or n: ")).strip().lower() not in ("y", "yes"):
@@ -200,13 +200,13 @@ class LineView:
                 try:
                     value = value_of(field, await self._answer(f"{field.title} ({field.hint}): "))
                 except Unfit as problem:
-                    self._print(iter([(("", f"{problem}. The question is given up."),)]))
+                    self._print(iter([(("", f"{problem}. The form is cancelled."),)]))
                     return Elicited("cancel")
                 given |= {} if value is None else {field.name: value}
             return Elicited("accept", given)
 
     async def review(self, found: Review) -> Sequence[Reviewed]:
-        """Ask about each item; only a y is a yes."""
+        """Ask about each item; only y or yes trusts it."""
         from hookwright.tui.chat.review import head_lines, item_lines
 
         self._print(head_lines(found))
@@ -218,8 +218,8 @@ class LineView:
                 chosen.append(item)
         return chosen
 
-    async def _answer(self, words: str) -> str:
-        sys.stdout.write(words)
+    async def _answer(self, question: str) -> str:
+        sys.stdout.write(question)
         sys.stdout.flush()
         asked: asyncio.Future[str] = self._loop.create_future()
         self._asked = asked
@@ -228,7 +228,7 @@ class LineView:
 
 
 def settled(items: Sequence[Item], place: int, *, busy: bool) -> bool:
-    """Tell whether an item will not change any more; hooks may still come to a prompt that was just said."""
+    """Return whether an item no longer changes; hooks may still be added to the latest prompt."""
     item, is_last = items[place], place == len(items) - 1
     match item:
         case AnswerText(done=done):
@@ -244,7 +244,7 @@ def settled(items: Sequence[Item], place: int, *, busy: bool) -> bool:
 
 
 def lines_of(item: Item, cwd: str) -> Iterator[Line]:
-    """Write an item in words; what only the verbose view shows is left out."""
+    """Write an item in words, without what only the verbose view shows."""
     match item:
         case Banner(model=model, hooks=hooks):
             yield (("", f"Hookwright {__version__}, model {flat(model)}, in {flat(item.cwd)}"),)
@@ -278,50 +278,50 @@ def _hooks(line: Line | None) -> Iterator[Line]:
 # ── commands ────────────────────────────────────────────────────────────────
 
 
-def _browse(view: LineView, words: str) -> Iterator[Line]:
+def _browse(view: LineView, arguments: str) -> Iterator[Line]:
     agent = view.chat.agent
     if agent is None:
         yield (("", "The session is still starting."),)
         return
     hooks = agent.session.hooks
     for event, found in listed(hooks.states(), view.chat.activity).items():
-        if found and words in ("", event):
+        if found and arguments in ("", event):
             yield (("", event),)
             for one in found:
                 yield (("", "  "), *row(one)[1:], ("", f", {state_text(one.state)}, from {one.entry.handler.source}"))
 
 
-def _verbose(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+def _verbose(view: LineView, arguments: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its arguments
     for item in view.feed.items:
         if isinstance(item, FiringItem):
             yield from firing_lines(item.firing)
 
 
-def _permissions(view: LineView, words: str) -> Iterator[Line]:
+def _permissions(view: LineView, arguments: str) -> Iterator[Line]:
     agent = view.chat.agent
     if agent is None:
         yield (("", "The session is still starting."),)
-    elif words:
-        yield (("", change_permissions(agent.session, words)),)
+    elif arguments:
+        yield (("", change_permissions(agent.session, arguments)),)
     else:
         yield from permission_lines(agent.session)
 
 
-def _resume(view: LineView, words: str) -> Iterator[Line]:
-    if not words or not view.chat.resume(ResumeSession(words)):
+def _resume(view: LineView, arguments: str) -> Iterator[Line]:
+    if not arguments or not view.chat.resume(ResumeSession(arguments)):
         yield (("", "/resume needs the id of a session here; `hookwright chat --resume` on a screen lets you choose."),)
 
 
-def _exit(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+def _exit(view: LineView, arguments: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its arguments
     view.chat.leave()
     return iter(())
 
 
-def _help(view: LineView, words: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its words
+def _help(view: LineView, arguments: str) -> Iterator[Line]:  # noqa: ARG001 - every command gets its arguments
     return help_lines()
 
 
-_DEEDS: dict[str, Callable[[LineView, str], Iterator[Line]]] = {
+_COMMANDS: dict[str, Callable[[LineView, str], Iterator[Line]]] = {
     "/help": _help,
     "/hooks": _browse,
     "/verbose": _verbose,

@@ -1,4 +1,4 @@
-"""What a person is told before they permit a call."""
+"""What the user reads before permitting a call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookwright.tui.feed.words import Line, call_argument
 
 
 def question_lines(question: PermissionQuestion, call: CallItem | None, cwd: str) -> Iterator[Line]:
-    """Tell what a call would do, what a hook changed in it, and why somebody is asked."""
+    """Write what a call would do, what a hook changed in it, and why permission is needed."""
     arguments = question.tool_input
     main = call_argument(question.tool_name, arguments, cwd)
     for line in harmless(main).expandtabs(4).splitlines():

@@ -1,4 +1,4 @@
-"""What a person is told before they trust what a project brings."""
+"""What the user reads before trusting a project's hooks and settings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from hookwright.tui.feed.words import Line, plural, script_of
 
 def head_lines(found: Review) -> Iterator[Line]:
     """Introduce the review: the project, the risk, and what is gone."""
-    yield (("warn", "▲ "), ("bold", "This project brings hooks or settings that you have not trusted as they are now."))
+    yield (
+        ("warn", "▲ "),
+        ("bold", "This project has hooks or settings you have not trusted in their present form."),
+    )
     where = flat(short_path(found.project, home=os.path.expanduser("~")))
     yield (
-        ("dim", f"  {where}: {plural(len(found.pending), 'item')}. Hooks run with your rights. "),
-        ("dim", "What you do not trust stays off, and you are asked again."),
+        ("dim", f"  {where}: {plural(len(found.pending), 'item')}. Hooks run with your permissions. "),
+        ("dim", "What you do not trust stays off, and you will be asked again."),
     )
     for record in found.removed:
-        yield (("dim", f"  gone: {flat(record.place)} was trusted and is no longer configured"),)
+        yield (("dim", f"  removed: {flat(record.place)} was trusted and is no longer configured"),)
 
 
 def row(item: Reviewed, decision: bool | None) -> Line:
@@ -45,12 +48,12 @@ def item_lines(item: Reviewed) -> Iterator[Line]:
     yield from coloured(item.diff().splitlines()) if isinstance(item.state, Changed) else _all_of(item)
 
 
-#: Values that a handler has when its entry says nothing.
+#: Defaults of a handler's fields.
 _DEFAULTS = (None, False, "continue")
 
 
 def _all_of(item: Reviewed) -> Iterator[Line]:
-    """Show what nobody has seen yet: the entry without its defaults, then every file that it runs."""
+    """Show a new item in full: the entry without defaults, then every file it runs."""
     entry = json.loads(item.item.entry)
     if item.item.event:
         entry = {key: value for key, value in entry.items() if value not in _DEFAULTS and key != "from"}
@@ -60,6 +63,6 @@ def _all_of(item: Reviewed) -> Iterator[Line]:
         yield ()
         yield (("bold", flat(file.path)),)
         if file.text is None:
-            yield (("warn", f"{file.digest[:16]}…  too big to be shown, or no text, or not there"),)
+            yield (("warn", f"{file.digest[:16]}…  too large to show, not text, or missing"),)
         else:
             yield from coloured(f"+{line}" for line in file.text.splitlines())

@@ -1,4 +1,4 @@
-"""Differences as lines: what a hook made of an input, what a call would make of a file, what changed since trusted."""
+"""Differences as lines: a hook's rewrite of an input, a call's edit of a file, a change since it was trusted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hookwright.protocol.jsontext import Json
 from hookwright.text import harmless
 from hookwright.tui.feed.words import Line
 
-#: A file of this size is not compared.
+#: How much of a file is compared.
 _MOST = 400_000
 
 
 def coloured(lines: Iterable[str]) -> Iterator[Line]:
-    """Give lines of a unified diff their styles."""
+    """Style the lines of a unified diff."""
     for line in lines:
         text = harmless(line).expandtabs(4)
         if line.startswith(("+++", "---")):
@@ -32,7 +32,7 @@ def coloured(lines: Iterable[str]) -> Iterator[Line]:
 
 
 def input_diff(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[Line]:
-    """Compare an input with what a hook made of it, key by key."""
+    """Compare an input with a hook's rewrite of it, key by key."""
     for key in dict.fromkeys((*before, *after)):
         old, new = _lines(before.get(key)), _lines(after.get(key))
         if key in before and key in after and old == new:
@@ -59,7 +59,7 @@ def change(name: str, arguments: Mapping[str, Json]) -> Iterator[Line]:
 
 def _diff(old: str, new: str) -> Iterator[Line]:
     found = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=2)
-    # The first two lines are file names and say nothing here: there is one file, and the dialog names it.
+    # Skip the two lines with file names: there is one file, and the dialog names it.
     return coloured(itertools.islice(found, 2, None))
 
 

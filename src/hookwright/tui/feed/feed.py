@@ -1,6 +1,6 @@
-"""The model of the conversation on the screen: a list of items, reduced from what the agent and the engine tell.
+"""The conversation on the screen: a list of items, reduced from the updates of the agent and the engine.
 
-It knows no widget and does nothing but change its own list, so it can be fed and looked at without a terminal.
+It has no widgets and changes nothing but its own list, so it can be used and inspected without a terminal.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from hookwright.tui.feed.items import (
 )
 from hookwright.tui.feed.words import short_label
 
-#: What a hook wants to ask stands in the dialog, not in the conversation.
+#: A hook's question is shown in the dialog, not in the conversation.
 _NOT_SHOWN = frozenset({"question"})
 _LEVELS = {"warning": Level.WARNING, "error": Level.ERROR}
 _SEVERITIES = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING, Severity.INFO: Level.INFO}
-#: Reported one by one at the start; the trust review and the head of the conversation tell of them together.
+#: Not shown one by one: the trust review and the head of the conversation report them together.
 _SUMMED_UP = frozenset({"untrusted", "changed-since-trusted"})
 
 
@@ -53,13 +53,13 @@ class Feed:
         self.items: list[Item] = [Banner(cwd=cwd)]
         #: Items from this index on may differ from what was last painted; the painter sets it to the end.
         self.dirty = 0
-        #: Counts the times that the list was begun anew.
+        #: How many times the list was cleared.
         self.generation = 0
         self.model = ""
         self.mode = "default"
         self.title: str | None = None
         self.busy = False
-        #: True while hooks may rewrite what is displayed: then nothing is shown before they had their say.
+        #: True while hooks may rewrite what is displayed: then text is shown only after they have run.
         self.holds_text = False
         self._firings = Firings()
         self._turn: list[Firing] = []
@@ -67,7 +67,7 @@ class Feed:
 
     @property
     def banner(self) -> Banner:
-        """Give the head of the conversation."""
+        """The head of the conversation."""
         head = self.items[0]
         assert isinstance(head, Banner)
         return head
@@ -88,8 +88,8 @@ class Feed:
         self._firings.moved(index, -1)
         self.dirty = min(self.dirty, index)
 
-    def begin_anew(self) -> None:
-        """Forget the conversation; the head stays."""
+    def clear(self) -> None:
+        """Clear the conversation; the head stays."""
         self.items = [self.banner]
         self._firings = Firings()
         self._turn = []
@@ -97,23 +97,23 @@ class Feed:
         self.generation += 1
 
     def say(self, text: str, level: Level = Level.INFO, tag: str | None = None) -> None:
-        """Add a line for the person."""
+        """Add a line for the user."""
         self._add(Remark(text=text, level=level, tag=tag))
 
     def describe(self, **facts: str) -> None:
-        """Change what the head of the conversation says."""
+        """Change facts in the head of the conversation."""
         self._put(0, msgspec.structs.replace(self.banner, **facts))
 
     # ── turns ───────────────────────────────────────────────────────────────
 
     def prompted(self, text: str, *, machine: bool = False) -> None:
-        """A turn begins."""
+        """Start a turn."""
         self.busy = True
         self._turn = []
         self._add(PromptItem(text=text, machine=machine))
 
     def restore(self, messages: Sequence[Mapping[str, Json]]) -> None:
-        """Show a conversation that goes on, before whatever happened since it was taken up."""
+        """Show a resumed conversation above everything added since it was resumed."""
         newer = self.items[1:]
         self.items = [self.banner]
         for message in messages:
@@ -144,7 +144,7 @@ class Feed:
     # ── the agent ───────────────────────────────────────────────────────────
 
     def take(self, update: Update) -> None:
-        """Take up what the agent tells."""
+        """Apply an update of the agent."""
         match update:
             case updates.Opened():
                 self._opened(update)
@@ -178,7 +178,7 @@ class Feed:
         self.model, self.mode = update.model, update.permission_mode
         self.describe(cwd=update.cwd, model=update.model, session_id=update.session_id)
         if known not in ("", update.session_id):
-            self.begin_anew()
+            self.clear()
 
     def _typed(self, text: str) -> None:
         if self.holds_text:
@@ -225,7 +225,7 @@ class Feed:
         self._absorb(text)
 
     def _absorb(self, text: str) -> None:
-        """A refusal that stands in the result of its call needs no line of its own."""
+        """Drop the line of a refusal that the result of its call already shows."""
         for index in range(len(self.items) - 1, max(-1, len(self.items) - 20), -1):
             item = self.items[index]
             if isinstance(item, Remark) and item.tag == "block" and item.text in text:
@@ -277,7 +277,7 @@ class Feed:
     # ── the engine ──────────────────────────────────────────────────────────
 
     def notice(self, notice: Notice) -> None:
-        """Take up what the engine tells; an event that no hook is configured for is nothing to tell."""
+        """Apply a notice of the engine; an event without hooks is not shown."""
         if isinstance(notice, EventEnded) and not notice.outcome.runs and not notice.outcome.skips:
             return
         if isinstance(notice, LateEnded):  # the agent's own update says it
@@ -292,7 +292,7 @@ class Feed:
             self._tell_of_distrust(firing)
 
     def _attach(self, firing: Firing) -> None:
-        """Put a firing where a person looks for it: under its call, its prompt, or the turn."""
+        """Show a firing where the user expects it: under its call, its prompt, or the turn."""
         index = self._home_of(firing)
         if index is not None:
             item = self.items[index]
@@ -301,7 +301,7 @@ class Feed:
         elif self.busy:
             self._turn.append(firing)
         elif firing.runs:
-            self._stand_alone(firing)
+            self._show_separately(firing)
 
     def _home_of(self, firing: Firing) -> int | None:
         event = firing.event
@@ -317,7 +317,7 @@ class Feed:
         return None
 
     def _asked(self, firing: Firing) -> int | None:
-        """Find the call that a PermissionRequest is about; the event does not name it."""
+        """Find the call of a PermissionRequest, which does not name it."""
         name = getattr(firing.event, "tool_name", "")
         for index in range(len(self.items) - 1, -1, -1):
             item = self.items[index]
@@ -325,7 +325,7 @@ class Feed:
                 return index
         return None
 
-    def _stand_alone(self, firing: Firing) -> None:
+    def _show_separately(self, firing: Firing) -> None:
         for index in range(len(self.items) - 1, -1, -1):
             item = self.items[index]
             if isinstance(item, Hooked):
@@ -336,7 +336,7 @@ class Feed:
         self._add(Hooked((firing,)))
 
     def _tell_of_distrust(self, firing: Firing) -> None:
-        """Say once of each hook that it did not run because nobody trusts it as it is now."""
+        """Report once per hook that it was not run because it changed since it was trusted."""
         assert firing.outcome is not None
         for skip in firing.outcome.skips:
             if skip.reason is not SkipReason.CHANGED:
@@ -349,7 +349,7 @@ class Feed:
 
 
 def _late(late: Late) -> str:
-    """Say what became of a hook that nobody waited for; what it adds for the model is told when the model reads it."""
+    """Describe how a background hook ended; what it adds for the model is shown when the model reads it."""
     name = f"{hook_name(late.job.event)} hook {short_label(late.job.handler)}"
     match late.reply:
         case Exited(status=status):

@@ -1,4 +1,4 @@
-"""The verbose view of a firing: every run, every skip with its reason, what was printed, and who saw what."""
+"""The verbose view of a firing: every run, every skip with its reason, what was printed, and who reads what."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hookwright.tui.feed.items import Began, Firing
 from hookwright.tui.feed.words import Line, Span, effects, plural, seconds, short_label, spot
 from hookwright.visibility import Reader, messages
 
-#: So many lines of one stream are shown.
+#: How many lines of one stream are shown.
 _STREAM_LINES = 40
 
 _READERS = {Reader.MODEL: "model reads", Reader.USER: "you see", Reader.VERBOSE: "only here", Reader.DEBUG: "debug log"}
 
 
 def firing_lines(firing: Firing) -> Iterator[Line]:
-    """Tell one firing from its first handler to its last reader."""
+    """Write one firing, from its first handler to its last reader."""
     yield from _head(firing)
     ended = {run.id for run in firing.runs}
     for run in firing.runs:
@@ -69,7 +69,7 @@ def _still_running(began: Began) -> Iterator[Line]:
 
 
 def run_lines(run: Run) -> Iterator[Line]:
-    """Tell one run: what it was, how it ended, what it meant, what it printed."""
+    """Write one run: its handler, how it ended, its meaning, its output."""
     style, mark = _mark(run)
     yield ((style, f"  {mark} "), ("", short_label(run.handler)), ("dim", f"  {spot(run.handler.source)}"))
     yield from _in_full(run.handler)
@@ -86,7 +86,7 @@ def run_lines(run: Run) -> Iterator[Line]:
 
 
 def _in_full(handler: Handler) -> Iterator[Line]:
-    """Write out what the short label leaves out."""
+    """Write the whole label if the short one omits part of it."""
     if short_label(handler) != flat(handler.label):
         yield (("dim", f"      {flat(handler.label)}"),)
 
@@ -100,7 +100,7 @@ def _stream(name: str, data: bytes) -> Iterator[Line]:
 
 
 def how_it_ended(run: Run) -> str:
-    """Say how a run itself ended."""
+    """Describe how a run ended."""
     took = seconds(run.timing.seconds)
     match run.reply:
         case Exited(status=status, signal=None):
@@ -144,7 +144,7 @@ def _meaning(run: Run) -> tuple[Span, ...]:
         case Defer():
             return (("warn", "defers"),)
     if verdict.ending in (Ending.ERROR, Ending.CANCELLED):
-        return (("warn", "no verdict: it checked nothing and stops nothing"),)
+        return (("warn", "no verdict: it checked nothing and blocks nothing"),)
     gifts = ", ".join(_gifts(verdict))
     return (("", gifts),) if gifts else (("dim", "no opinion (not an approval)"),)
 
@@ -165,14 +165,14 @@ def _gifts(verdict: Verdict) -> Iterator[str]:
 
 
 def skip_lines(skip: Skip) -> Iterator[Line]:
-    """Tell why a handler was not run."""
+    """Write why a handler was not run."""
     yield (("dim", "  – "), ("", short_label(skip.handler)), ("dim", f"  {spot(skip.handler.source)}"))
     detail = f": {flat(skip.detail)}" if skip.detail else ""
     yield (("dim", f"      skipped, {skip.reason.value}{detail}"),)
 
 
 def _readers(firing: Firing) -> Iterator[Line]:
-    """Say who saw what; raw output stands with its run already."""
+    """Write who reads what; raw output is already shown with its run."""
     assert firing.outcome is not None
     for reader, word in _READERS.items():
         for message in messages(firing.outcome):

@@ -1,4 +1,4 @@
-"""Follow events through the engine: from the start of their first hook to the outcome."""
+"""Follow events through the engine, from the start of their first hook to the outcome."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hookwright.tui.feed.items import Began, Firing
 
 
 class Firings:
-    """Open firings and their places in a list of items."""
+    """Firings without an outcome yet, and their places in a list of items."""
 
     def __init__(self) -> None:
         self._open: dict[int, Firing] = {}
         self._places: dict[int, int] = {}
-        #: A managed hook may rewrite the event that the others see; their runs still belong to the first one.
+        #: A managed hook may rewrite the event for the other hooks; their runs still belong to the original event.
         self._of_run: dict[str, int] = {}
 
     def take(self, notice: RunStarted | RunEnded | EventEnded, now: float) -> tuple[int | None, Firing]:
-        """Take up a notice; return the place of its firing, None for a new one, and the firing as it is now."""
+        """Apply a notice; return the place of its firing, None for a new one, and the firing as it is now."""
         match notice:
             case RunStarted(job=job):
                 key = id(job.event)
@@ -58,11 +58,11 @@ class Firings:
             self._of_run.pop(run.id, None)
 
     def placed(self, firing: Firing, place: int) -> None:
-        """Remember where a new firing stands, while it is open."""
+        """Remember the place of a new firing until its outcome."""
         for key, known in self._open.items():
             if known is firing:
                 self._places[key] = place
 
     def moved(self, place: int, by: int) -> None:
-        """Items before open firings came or went."""
+        """Adjust the places of open firings after items before them were added or removed."""
         self._places = {key: at + by if at > place else at for key, at in self._places.items()}

@@ -1,4 +1,4 @@
-"""What stands in the conversation, from top to bottom; plain frozen values."""
+"""The items of the conversation on the screen; plain frozen values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hookwright.protocol.outcome import Outcome, Run
 
 
 class Level(enum.Enum):
-    """How much a remark matters."""
+    """The importance of a remark."""
 
-    #: For the verbose view alone.
+    #: Shown in the verbose view only.
     QUIET = "quiet"
     INFO = "info"
     WARNING = "warning"
@@ -49,12 +49,12 @@ class Banner(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     model: str = ""
     session_id: str = ""
-    #: What is known of the hooks, in one line.
+    #: A summary of the hooks, in one line.
     hooks: str = ""
 
 
 class PromptItem(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person said; `machine` is True where nobody typed it."""
+    """A prompt; `machine` is True if it was not typed by the user."""
 
     text: str
     machine: bool = False
@@ -62,16 +62,16 @@ class PromptItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerText(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model said, or has said so far."""
+    """The text of a model message, complete or so far."""
 
     text: str
     done: bool = False
-    #: The call of the subagent that says it; None for the main agent.
+    #: The call that started the subagent; None for the main agent.
     parent: str | None = None
 
 
 class CallState(enum.Enum):
-    """What became of a tool call."""
+    """The state of a tool call."""
 
     RUNNING = "running"
     DONE = "done"
@@ -93,7 +93,7 @@ class CallItem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rewritten(self) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
-        """Give the input before and after a hook rewrote it; None where no hook did."""
+        """The input before and after a hook rewrote it; None if no hook did."""
         for firing in reversed(self.firings):
             if firing.outcome is not None and firing.outcome.updated_input is not None:
                 return getattr(firing.event, "tool_input", self.input), firing.outcome.updated_input
@@ -101,7 +101,7 @@ class CallItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """A line for the person that nobody said: a hook's message, a notice, an answer to a command."""
+    """A line for the user: a hook's message, a notice, the answer to a command."""
 
     text: str
     level: Level = Level.INFO
@@ -109,7 +109,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hooked(msgspec.Struct, frozen=True):
-    """The quiet line about hooks that belong to no prompt and no call: a turn's end, a session's begin."""
+    """The summary line of hooks without a prompt or a call: at the end of a turn or the start of a session."""
 
     firings: tuple[Firing, ...]
 
@@ -121,7 +121,7 @@ class FiringItem(msgspec.Struct, frozen=True):
 
 
 class AddedText(msgspec.Struct, frozen=True):
-    """A text that entered the model's conversation without a person; only the verbose view shows it."""
+    """A text that hooks or the program added to the model's conversation; only the verbose view shows it."""
 
     text: str
     hook_name: str = ""

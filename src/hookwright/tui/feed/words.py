@@ -1,4 +1,4 @@
-"""Short texts for people: lines are spans of (style, text), and styles are names that a theme knows."""
+"""Short texts for the user: a line is a tuple of (style, text) spans, and styles are names a theme knows."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from hookwright.tui.feed.items import Banner, CallItem, CallState, Firing, Promp
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
-#: So many lines of a tool's result are shown in the ordinary view.
+#: How many lines of a tool's result the ordinary view shows.
 RESULT_LINES = 6
-#: So many lines of a prompt, which may be a pasted file.
+#: How many lines of a prompt, which may be a pasted file.
 PROMPT_LINES = 30
-#: So many of either in the verbose view; the transcript has them all.
+#: How many of either in the verbose view; the transcript has them all.
 VERBOSE_LINES = 500
 _LABEL = 28
 
 
 # ── tool calls ──────────────────────────────────────────────────────────────
 
-#: The argument that says most about a call of a tool.
+#: The argument that says most about a tool call.
 _MAIN = ("command", "file_path", "notebook_path", "pattern", "path", "url", "query", "skill", "subject", "description")
 
 
 def call_argument(name: str, arguments: Mapping[str, Json], cwd: str = "") -> str:
-    """Say in a few words what a call is about."""
+    """Return the argument that says what a call is about."""
     for key in ("description", "prompt") if name == "Agent" else _MAIN:
         value = arguments.get(key)
         if isinstance(value, str) and value:
@@ -60,7 +60,7 @@ def call_head(call: CallItem, cwd: str = "") -> Line:
 
 
 def result_lines(call: CallItem, limit: int = RESULT_LINES) -> Iterator[Line]:
-    """Write the result of a call, or the beginning of it."""
+    """Write the result of a call, or its first lines."""
     style = "bad" if call.state is CallState.FAILED else "dim"
     if call.state is CallState.INTERRUPTED:
         yield (("warn", "interrupted"),)
@@ -75,7 +75,7 @@ def result_lines(call: CallItem, limit: int = RESULT_LINES) -> Iterator[Line]:
 
 
 def _beginning(text: str, limit: int) -> tuple[list[str], str]:
-    """Give the first lines of a text, and how many more there are; one more is shown rather than told of."""
+    """Return the first lines of a text and a note about the rest; a single further line is shown instead."""
     lines = harmless(text).expandtabs(4).splitlines() or [""]
     if len(lines) <= limit + 1:
         return lines, ""
@@ -87,12 +87,12 @@ def _beginning(text: str, limit: int) -> tuple[list[str], str]:
 
 
 def short_label(handler: Handler) -> str:
-    """Name a handler in a word or two: the script that it runs, the host that it asks, the start of its prompt."""
+    """Name a handler briefly: the script it runs, the host it calls, the start of its prompt."""
     return script_of(handler.label) if isinstance(handler, CommandHandler) else one_line(handler.label, _LABEL)
 
 
 def script_of(command: str) -> str:
-    """Name a command by the script that it runs."""
+    """Name a command by the script it runs."""
     return one_line(_script(command), _LABEL)
 
 
@@ -100,7 +100,7 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "python", "python3", "node", "uv", "npx"
 
 
 def _script(command: str) -> str:
-    """Find the word of a command that tells it from others."""
+    """Return the part of a command that identifies it."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -120,7 +120,7 @@ def seconds(value: float) -> str:
 
 
 def quiet_line(firings: Sequence[Firing]) -> Line | None:
-    """Say in one line what the hooks of a call or a turn did: count, slowest, decision; None where none ran."""
+    """Summarise the hooks of a call or a turn in one line: count, slowest, decision; None if none ran."""
     done = [firing for firing in firings if firing.outcome is not None and (firing.runs or _held(firing.outcome))]
     runs = [run for firing in done for run in firing.runs]
     if not done:
@@ -135,7 +135,7 @@ def quiet_line(firings: Sequence[Firing]) -> Line | None:
 
 
 def _decisions(firings: Sequence[Firing]) -> Iterator[Span]:
-    """Name what was decided; events that changed nothing are summed up as one."""
+    """Name each decision; one phrase covers all events that changed nothing."""
     quiet = True
     several = len({firing.event.event_name for firing in firings}) > 1
     for firing in firings:
@@ -148,7 +148,7 @@ def _decisions(firings: Sequence[Firing]) -> Iterator[Span]:
 
 
 def effects(outcome: Outcome) -> Iterator[Span]:
-    """Name what an outcome changes, the gravest first; nothing for hooks that had no objection."""
+    """Name what an outcome changes, the most severe first; nothing for hooks without an objection."""
     yield from _position(outcome)
     if outcome.stop is not None:
         yield ("bad", "stopped the turn")
@@ -180,12 +180,12 @@ def _position(outcome: Outcome) -> Iterator[Span]:
 
 
 def _held(outcome: Outcome) -> int:
-    """Count the hooks that would have been run if they were trusted."""
+    """Count the hooks that would have run if they were trusted."""
     return sum(skip.reason in (SkipReason.UNTRUSTED, SkipReason.CHANGED) for skip in outcome.skips)
 
 
 def last_result(run: Run) -> Span:
-    """Name what one run came to."""
+    """Name the result of one run."""
     decision, error = run.verdict.decision, run.verdict.error
     match decision:
         case Deny() | Block():
@@ -203,16 +203,16 @@ def last_result(run: Run) -> Span:
     return ("good", "async" if run.label == "async" else "ok")
 
 
-# ── small things ────────────────────────────────────────────────────────────
+# ── helpers ─────────────────────────────────────────────────────────────────
 
 
 def spot(source: Source) -> str:
-    """Name the file and the line of a declaration, as its user would type it."""
+    """Name the file and line of a declaration, as the user would type it."""
     return place(msgspec.structs.replace(source, pointer=""))
 
 
 def plural(count: int, word: str) -> str:
-    """Write a number of things."""
+    """Write a count and its noun."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
@@ -229,7 +229,7 @@ def banner_lines(banner: Banner, version: str) -> Iterator[Line]:
 
 
 def prompt_lines(prompt: PromptItem, limit: int = PROMPT_LINES) -> Iterator[Line]:
-    """Write what was said to the model, or the beginning of it."""
+    """Write a prompt, or its first lines."""
     style = "dim" if prompt.machine else "bold"
     shown, more = _beginning(prompt.text, limit)
     for number, line in enumerate(shown):
