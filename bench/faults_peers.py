@@ -2,7 +2,7 @@
 
     python bench/faults_peers.py [--only TEXT] [-j N]
 
-Each trial is a process of its own: the hostile hook alone, and beside a hook that denies. A row is right when both
+Each trial is a separate process: the hostile hook alone, and together with a hook that denies. A row is right when both
 decisions are, in time, without a process that outlives the hook, and within the memory that the table grants. Peers
 that speak another dialect get the same denial in theirs; hooks that must be ended get whole seconds where a peer has
 no smaller unit, and the rest of the second is not held against it. Peers are installed below bench/.peers. A run of all
@@ -142,7 +142,7 @@ def _peak(pid: int) -> float:
 def judge(engine: Engine, fault: Fault, base: float) -> str:
     """Try a row on an engine; `ok`, or what went wrong."""
     problems = []
-    for name, commands in (("", [fault.command]), ("beside a deny: ", [SIBLING, fault.command])):
+    for name, commands in (("", [fault.command]), ("with a deny: ", [SIBLING, fault.command])):
         trial = attempt(engine, fault, commands)
         if not (trial.decision == DENY if name else fault.right(trial.decision)):
             problems.append(f"{name}{trial.decision} for {DENY if name else fault.want}")

@@ -41,7 +41,7 @@ KEYS = {
     "if": "One permission rule, for example `Bash(git *)`. Tool events only. In doubt the handler runs.",
     "timeout": "Seconds, fractions allowed. Defaults by event: see [events.md](events.md).",
     "statusMessage": "Shown while the hook runs.",
-    "once": "Skill frontmatter only: at most one successful run a session.",
+    "once": "Skill frontmatter only: at most one successful run per session.",
     "onFailure": "`block`: a launch failure, crash, signal, timeout or void answer blocks. Default `continue`.",
     "failClosed": 'Another name: `true` is `onFailure: "block"`.',
     "fail_closed": 'Another name: `true` is `onFailure: "block"`.',
