@@ -56,9 +56,11 @@ fuzz: install .fuzz/.installed  ## a million inputs for each parser of untrusted
 	@cd tests && if test -e ../.fuzz/.installed; then PYTHONPATH=../src nice ../.fuzz/bin/python -m fuzz $(FUZZ); \
 		else nice ../$(BIN)/python -m fuzz $(FUZZ); fi
 
-coverage: install     ## branch coverage of the core
+CORE_TESTS := $(wildcard tests/test_*.py) tests/config tests/executors tests/security
+
+coverage: install     ## branch coverage of the core; fails below the figure in pyproject.toml
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage run -m pytest -q -n0 $(CORE_TESTS)
 	$(BIN)/coverage combine
 	$(BIN)/coverage report
 

@@ -1,11 +1,11 @@
-"""What holds for all tests."""
+"""Set-up for all tests."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 
-#: A runner in the background, or under nohup, ignores these, and every process that tests start would ignore them, too.
+#: A runner in the background, or under nohup, ignores these, and so would every process that tests start.
 for _number, _handler in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGQUIT, signal.SIG_DFL),

@@ -1,14 +1,14 @@
 """Pages of the documentation as things that can be run: files to write, commands with their output, programs.
 
-A fenced block counts by its first line:
+The first line of a fenced block says what is done with it:
 
     ```json file=.claude/settings.json      written into the page's project; ~/… into its home
     ```bash file=.claude/hooks/guard.sh     the same, made executable when it starts with #!
     ```console                              `$ command` lines are run, the lines below them are what must be printed
     ```python run                           run in the project; must exit 0
 
-`…` stands for any text in a line, and alone in a line for any lines. Times in ms are not compared. A comment
-`<!-- new project -->` begins with an empty project and home. Blocks inside comments count too.
+`…` matches any text in a line, and alone in a line any lines. Times in ms are not compared. A comment
+`<!-- new project -->` begins with an empty project and home. Blocks inside comments are read too.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Block(NamedTuple):
 
     @property
     def file(self) -> str | None:
-        """Tell the path that the block is written to."""
+        """The path the block is written to."""
         return next((option.removeprefix("file=") for option in self.options if option.startswith("file=")), None)
 
     @property
     def runnable(self) -> bool:
-        """Tell whether the block says something that can be tried."""
+        """Whether the block can be written or run."""
         return self.file is not None or self.language == "console" or "run" in self.options
 
 
@@ -114,7 +114,7 @@ class World:
 
 
 def run_block(block: Block, world: World) -> None:
-    """Do what one block says; an AssertionError tells where it is not true."""
+    """Do what one block says; an AssertionError says where it is not true."""
     if block.file is not None:
         world.write(block.file, block.text)
     elif block.language == "console":
@@ -125,7 +125,7 @@ def run_block(block: Block, world: World) -> None:
 
 
 def steps(console: str) -> list[tuple[str, str]]:
-    """Split a console block into commands and what they print; `> ` right below a command goes on with it."""
+    """Split a console block into commands and what they print; `> ` right below a command continues it."""
     found: list[tuple[str, str]] = []
     for line in console.splitlines():
         if line.startswith("$ "):
@@ -201,7 +201,7 @@ def anchors(page: str) -> set[str]:
 
 
 def section(page: str, heading: str) -> str:
-    """Give the text below a heading, up to the next one of the same or a higher level."""
+    """Return the text below a heading, up to the next one of the same or a higher level."""
     found = re.search(rf"^(#+) {re.escape(heading)}\n(.*)", page, re.MULTILINE | re.DOTALL)
     assert found, f"no heading `{heading}`"
     end = re.search(rf"^#{{1,{len(found[1])}}} ", _hide_fences(found[2]), re.MULTILINE)

@@ -9,8 +9,8 @@ from pathlib import Path
 SRC = Path(__file__).parent.parent / "src" / "hookwright"
 
 #: Layers from the lowest to the highest; a room may import from its own layer and from those above it in this table.
-#: A room is a folder or a root module. `agent`, `tui` and `lint` are houses of their own: their folders are rooms, and
-#: `agent` alone names the two modules at the root of that folder.
+#: A room is a folder or a root module. In `agent` and `tui` each folder is a room; `agent` and `tui` themselves are the
+#: modules at the root of those folders.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version", "errors", "storage", "text"),
     ("protocol", "matching", "processes"),
@@ -34,10 +34,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
-#: Folders whose sub-folders are rooms of their own.
+#: Folders whose sub-folders are rooms.
 _HOUSES = ("agent", "tui")
 
-#: The first rule of a livable house: a folder has at most this many modules beside its `__init__`.
+#: A folder has at most this many modules, `__init__` not counted.
 MOST_MODULES = 16
 
 

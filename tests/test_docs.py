@@ -49,7 +49,7 @@ def name_of(path: Path) -> str:
 
 
 def json_of(text: str) -> dict[str, object]:
-    """Parse one value; lines of JSON are each a value of their own."""
+    """Parse one value; with JSON Lines, check each line."""
     try:
         return dict(json.loads(text))
     except json.JSONDecodeError:
@@ -74,7 +74,7 @@ def rows(text: str) -> dict[str, list[str]]:
 
 # ── what pages show is what happens ─────────────────────────────────────────
 
-#: The page's part on anti-patterns has a test of its own below, and one run is enough.
+#: The page's part on anti-patterns has its own test below, and one run is enough.
 PARTS = [
     (path, number, part)
     for path in HAND_WRITTEN

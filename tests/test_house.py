@@ -88,11 +88,19 @@ def test_prose_is_what_users_may_read_and_not_docstrings() -> None:
 def test_the_package_keeps_its_figures() -> None:
     """Rooms of a readable size, functions that fit on a screen."""
     tree = house.read(PACKAGE)
-    figures = house.sizes(tree, PACKAGE) | house.functions(tree)
+    figures = house.sizes(tree, PACKAGE) | house.functions(tree) | house.events(tree, PACKAGE) | house.types(tree)
     assert figures["modules at the root"] <= 16
     assert figures["folders with more than 16 modules"] == 0
     assert figures["function body, longest"] <= 50
     assert figures["function body, p90"] <= 16
+    assert figures["library files naming one event, written by hand, median"] == 2
+    assert figures["uses of `Any`"] < 200
+
+
+def test_the_agent_sets_attributes_of_no_other_object() -> None:
+    writes = house.outside_writes(PACKAGE / "agent")
+    assert len(writes) <= 10
+    assert [line for line in writes if "assembly" in line] == []
 
 
 def test_the_walk_of_a_denied_call_ends_with_the_text_the_model_reads(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Folders that hold hosts and the linter: what an event costs the library is counted without them.
 HOSTS = ("agent", "tui", "cli", "lint")
+#: What a file that is written by a program says of itself.
+GENERATED = "ritten by tools/generate.py"
 
 
 def main() -> int:
@@ -68,8 +70,7 @@ def figures(package: Path) -> Figures:
         "… in agent's assembly": sum("assembly.py" in line for line in outside_writes(package / "agent")),
         **events(tree, package),
         **names(tree),
-        "uses of `Any`": sum(_is_any(node) for module in tree.values() for node in ast.walk(module)),
-        "files that use `Any`": sum(any(map(_is_any, ast.walk(module))) for module in tree.values()),
+        **types(tree),
         **functions(tree),
         **english(tree),
     }
@@ -82,7 +83,7 @@ def read(package: Path) -> Tree:
 
 
 def sizes(tree: Tree, package: Path) -> Figures:
-    """Count modules, beside `__init__`, in all, at the root, and in the fullest folders."""
+    """Count modules: all of them, and without `__init__` those at the root and in the fullest folders."""
     folders = collections.Counter(path.parent for path in tree if path.name != "__init__.py")
     fullest = max((folder for folder in folders if folder != package), key=lambda folder: folders[folder])
     return {
@@ -119,15 +120,19 @@ def events(tree: Tree, package: Path) -> Figures:
     named = {path: set(_words(module)) for path, module in tree.items()}
     files = {event: [path for path, words in named.items() if event in words] for event in event_names(tree)}
     library = {
-        event: sum(path.relative_to(package).parts[0] not in HOSTS for path in paths) for event, paths in files.items()
+        event: [path for path in paths if path.relative_to(package).parts[0] not in HOSTS]
+        for event, paths in files.items()
     }
+    generated = {path for path in tree if GENERATED in path.read_text(encoding="utf-8")}
+    by_hand = [len(set(paths) - generated) for paths in library.values()]
     return {
         "events": len(files),
         "files naming one event, median": statistics.median(map(len, files.values())),
         "… `DirectoryAdded`": len(files["DirectoryAdded"]),
         "… `PreToolUse`": len(files["PreToolUse"]),
-        "library files naming one event, median": statistics.median(library.values()),
-        "… most": max(library.values()),
+        "library files naming one event, median": statistics.median(map(len, library.values())),
+        "library files naming one event, written by hand, median": statistics.median(by_hand),
+        "… most": max(by_hand),
     }
 
 
@@ -176,6 +181,12 @@ def names(tree: Tree) -> Figures:
         "… public": sum(count > 1 for count in public.values()),
         "file names with two meanings": sum(count > 1 for count in stems.values()),
     }
+
+
+def types(tree: Tree) -> Figures:
+    """Count the uses of `Any`, imports aside."""
+    uses = [sum(map(_is_any, ast.walk(module))) for module in tree.values()]
+    return {"uses of `Any`": sum(uses), "files that use `Any`": sum(map(bool, uses))}
 
 
 def _is_any(node: ast.AST) -> bool:

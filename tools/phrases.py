@@ -41,7 +41,7 @@ FORBIDDEN = frozenset(HABITS) - frozenset(TOLERATED)
 
 
 def habits_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each habit that a text has, with the words that show it."""
+    """Yield each habit in a text, with the phrase that shows it."""
     line = " ".join(text.split())
     for habit, pattern in _COMPILED.items():
         found = pattern.search(line)

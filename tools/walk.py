@@ -110,7 +110,7 @@ def _stages(frame: FrameType | None) -> Iterator[str]:
 
 
 def report(calls: list[Call], told: str) -> Iterator[str]:
-    """Say how far each stage goes, and list the modules of the last one in the order in which they are entered."""
+    """Yield the size of each stage, then the modules of the last one in the order in which they are entered."""
     yield "| stage | calls | functions | modules | steps from module to module |"
     yield "| --- | --: | --: | --: | --: |"
     for stage in STAGES:

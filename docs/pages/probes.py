@@ -47,7 +47,7 @@ def printed(value: Any) -> Exited:
 
 
 def stderr_of_exit_2(name: str) -> str:
-    """Name the readers of stderr beside exit 2."""
+    """Name the readers of stderr at exit 2."""
     return readers(name, Exited(2, b"", MARK.encode()))
 
 
@@ -79,7 +79,7 @@ def stop_reason(name: str) -> str:
 
 
 def stderr_of_exit_1(name: str) -> str:
-    """Name the readers of stderr beside exit 1."""
+    """Name the readers of stderr at exit 1."""
     return readers(name, Exited(1, b"", MARK.encode()))
 
 
@@ -89,7 +89,7 @@ def timeout(name: str) -> str:
 
 
 def place_of_exit_2(name: str) -> str:
-    """Name the places of stderr beside exit 2."""
+    """Name the places of stderr at exit 2."""
     return places(name, Exited(2, b"", MARK.encode()))
 
 
@@ -147,7 +147,7 @@ def _specific(name: str, **fields: Any) -> Exited:
 
 
 def _field(found: str) -> str:
-    """A field that only shows up in raw stdout has no reader of its own."""
+    """A field that only shows up in raw stdout has no separate reader."""
     return NOBODY if found == Reader.VERBOSE.value else found
 
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/chat.md: the real app, real hooks, a scripted model, in a throw-away project.
+"""Draw the pictures of docs/chat.md: the real app, real hooks, a scripted model, in a temporary project.
 
 python docs/pictures/make.py [FOLDER]
 """
@@ -118,7 +118,7 @@ async def until(app: ChatApp, pilot: Pilot[int], words: str) -> None:
 
 
 def on_screen(app: ChatApp) -> str:
-    """Give what is on the screen as text."""
+    """Return what is on the screen as text."""
     lines = app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip) for strip in lines)
 
@@ -133,7 +133,7 @@ def keep(app: ChatApp, folder: Path, name: str) -> None:
 
 
 def _moved(found: re.Match[str]) -> str:
-    """Turn blanks at the start of a text into its place, since not every viewer draws them."""
+    """Turn leading blanks into an offset, since not every viewer draws them."""
     blanks = found[5].count("&#160;") * CELL
     place, length = float(found[1]) + blanks, float(found[3]) - blanks
     return f'x="{place:g}"{found[2]} textLength="{max(length, 0):g}"{found[4]}>'

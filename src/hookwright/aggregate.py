@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Event
@@ -94,11 +93,11 @@ def _stop(verdicts: Sequence[Verdict]) -> EndTurn | None:
     return next((stop for stop in stops if stop.reason), stops[0])
 
 
-def _last(values: Sequence[Json]) -> Any:
+def _last(values: Sequence[Json]) -> Json:
     return values[-1] if values else None
 
 
-def _either(one: Any, other: Any) -> Any:
+def _either(one: Json, other: Json) -> Json:
     return one or other
 
 
@@ -106,12 +105,12 @@ def _joined(one: Sequence[Json], other: Sequence[Json]) -> tuple[Json, ...]:
     return (*one, *(item for item in other if item not in one))
 
 
-def _declining(one: Any, other: Any) -> Any:
+def _declining(one: Json, other: Json) -> Json:
     return one if one == "decline" else other
 
 
 #: How the event's own fields combine; for any other field the last hook wins.
-_FOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
+_FOLDS: Mapping[str, Callable[[Json, Json], Json]] = {
     "watch_paths": _joined,
     "updated_permissions": _joined,
     "reload_skills": _either,

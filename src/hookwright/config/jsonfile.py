@@ -26,7 +26,7 @@ _MAX_FAULTS = 20
 _BREAKING = frozenset({"invalid-json", "json-extras"})
 
 # Where a value begins: an offset, or for a container its offset and the spots of its members.
-_Spot = int | tuple[int, dict[Any, Any]]
+_Spot = int | tuple[int, dict[str | int, Any]]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # The two most frequent steps, each in one match; anything unusual takes the slow path.
@@ -157,13 +157,13 @@ class _Scanner:
             return Broken(tuple(self.faults))
         return Tree(value, self.starts, spots, tuple(self.faults))
 
-    def _document(self) -> tuple[Any, _Spot]:
+    def _document(self) -> tuple[Json, _Spot]:
         # `open_` are the containers around the current place, innermost last, each with the step to its next member.
-        open_: list[tuple[Any, dict[Any, Any]]] = []
+        open_: list[tuple[Json, dict[str | int, Any]]] = []
         self._skip()
         if self.at == len(self.text):
             self._break("the file is empty. Write {} for no settings.")
-        step: tuple[Any, int] = (None, self.at)
+        step: tuple[Json, int] = (None, self.at)
         while True:
             start = self.at
             value = self._value()
@@ -185,7 +185,7 @@ class _Scanner:
             self._break(f"{self._here()} after the end of the JSON value. Remove it.")
         return top
 
-    def _put(self, into: tuple[Any, dict[Any, Any]], step: tuple[Any, int], value: Json, spot: _Spot) -> None:
+    def _put(self, into: tuple[Json, dict[str | int, Any]], step: tuple[Json, int], value: Json, spot: _Spot) -> None:
         container, spots = into
         key, offset = step
         if isinstance(container, list):
@@ -199,7 +199,7 @@ class _Scanner:
         container[key] = value
         spots[key] = (offset, spot)
 
-    def _next(self, open_: list[tuple[Any, dict[Any, Any]]], *, fresh: bool) -> tuple[Any, int] | None:
+    def _next(self, open_: list[tuple[Json, dict[str | int, Any]]], *, fresh: bool) -> tuple[Json, int] | None:
         """Move to the next member and close what ends on the way; None after the top value."""
         while open_:
             container = open_[-1][0]
@@ -249,7 +249,7 @@ class _Scanner:
         self._skip()
         return key, start
 
-    def _value(self) -> Any:
+    def _value(self) -> Json:
         here = self.text[self.at : self.at + 1]
         if here == '"':
             return self._string()
@@ -272,7 +272,7 @@ class _Scanner:
         self.at = match.end()
         return value
 
-    def _word(self, match: re.Match[str]) -> Any:
+    def _word(self, match: re.Match[str]) -> Json:
         word = match[0]
         if word in _LITERALS:
             self.at = match.end()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -183,9 +182,9 @@ class _SettingsReader:
         """Report a problem at one place."""
         self.diagnostics.append(Diagnostic(code, message, at_place(self.origin, self.tree, at), severity))
 
-    def typed(self, key: str, shape: Callable[[str, Any], Any], within: Path = ()) -> Any:
+    def typed(self, key: str, shape: Callable[[str, Json], Json], within: Path = ()) -> Json:
         """Return an optional key of one shape; None if it is absent or invalid."""
-        holder: Any = self.top
+        holder: Json = self.top
         for step in within:
             holder = holder[step]
         if key not in holder:
@@ -214,7 +213,7 @@ class _SettingsReader:
 
     def strings(self, key: str, within: Path = ()) -> tuple[str, ...] | None:
         """Return a list of strings without invalid elements; a value that is not a list allows nothing."""
-        holder: Any = self.top
+        holder: Json = self.top
         for step in within:
             holder = holder[step]
         if key not in holder:
@@ -322,7 +321,7 @@ def _option(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _last(values: Iterable[Json]) -> Any:
+def _last(values: Iterable[Json]) -> Json:
     found = None
     for value in values:
         if value is not None:
@@ -348,7 +347,7 @@ def _merged_permissions(files: Sequence[Declared]) -> PermissionSettings:
     )
 
 
-def _joined(weaker: Any, stronger: Any) -> Any:
+def _joined(weaker: Json, stronger: Json) -> Json:
     if isinstance(weaker, dict) and isinstance(stronger, Mapping):
         both = {key: _joined(weaker[key], value) if key in weaker else value for key, value in stronger.items()}
         return {**weaker, **both}
