@@ -295,7 +295,7 @@ def test_the_guide_sets_the_four_texts_apart() -> None:
         "additionalContext": "model",
         "reason": "model or user",
         "systemMessage": "user",
-        "stopReason": "user",
+        "stopReason": "user, then model",
     }
 
 
