@@ -134,7 +134,7 @@ def test_words_of_other_programs_pass(tmp_path: Path) -> None:
         "echo 'a\nrm x'",
         "git log \\\n  rm x",
         "a=(1\nrm)\nls",
-        'cat <<A\nrm x\nA\necho "b\nrm"',
+        "cat <<'A'\nrm x\nA\necho \"b\nrm\"",
     ):
         assert passes(script), script
         assert not runs_rm(script, tmp_path)

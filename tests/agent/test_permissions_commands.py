@@ -22,7 +22,7 @@ def workspace(tmp_path: Path) -> Workspace:
 READING = [
     "ls",
     "ls -la a",
-    "cat a/b/*.txt | grep -n 'x y' | wc -l",
+    "cat a/b/f.txt | grep -n 'x y' | wc -l",
     "git status && git diff HEAD~1 -- a",
     "cd a && ls b",
     "find . -name '*.py'",
@@ -41,6 +41,7 @@ NOT_READING = [
     "cat out/passwd",
     "wc -l < /etc/passwd",
     "cat $FILE",
+    "cat a/*.txt",
     "cat $(ls)",
     "FOO=1 ls",
     "find . -delete",

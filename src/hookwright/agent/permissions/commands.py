@@ -57,7 +57,9 @@ def _redirections(analysis: Analysis) -> tuple[Redirection, ...]:
 def _understood(analysis: Analysis) -> bool:
     if analysis.problem is not None or analysis.expands or not analysis.commands:
         return False
-    if any(part.assignments or part.name is None or UNKNOWN in part.shape for part in analysis.commands):
+    if any(part.assignments or part.name is None for part in analysis.commands):
+        return False
+    if not all(word.known for part in analysis.commands for word in part.core):
         return False
     # After a `cd`, a path with `..` is relative to another directory than it seems.
     climbs = any(".." in word.shape.split("/") for part in analysis.commands for word in part.core[1:])

@@ -1,8 +1,8 @@
-"""The specifier of a `Bash(…)` or `PowerShell(…)` rule, and how it matches the sub-commands of a command.
+"""The specifier of a `Bash(…)` or `PowerShell(…)` rule, and what it says about a command's sub-commands.
 
-Law of a pattern: `*` matches any text, spaces and line ends included; without `*` the text must be equal. A single `*`
-after a space at the end also matches nothing, together with the space: `ls *` matches `ls` and `ls -la`, not `lsof`.
-`:*` at the end is another way to write ` *`.
+Law of a pattern: `*` stands for any text, spaces and line ends included; without `*` the text must be equal. A single
+`*` after a space at the end may also stand for nothing, and then takes the space with it: `ls *` means `ls` and
+`ls -la`, not `lsof`. `:*` at the end is another way to write ` *`.
 """
 
 import re
@@ -12,13 +12,13 @@ from functools import cached_property
 import msgspec
 
 from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Undecided
-from hookwright.matching.shell.commands import UNKNOWN, Analysis, Redirection, SubCommand, spelled
+from hookwright.matching.shell.commands import MARKS, SPLITS, UNKNOWN, Analysis, Redirection, SubCommand, spelled
 
 _TERMINAL = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM")
 _LOCALE = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ")
 _REPORTING = ("CI", "NODE_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUST_BACKTRACE", "RUST_LOG")
 SAFE_VARIABLES = frozenset([*_TERMINAL, *_LOCALE, *_REPORTING])
-"""Variables that change the output of a program, not what it does: an allow rule ignores their assignment."""
+"""Variables that change how a program talks, not what it does: an allow rule looks past their assignment."""
 
 _RUNS_ARGUMENTS = frozenset(["flock", "ionice", "setsid", "watch"])
 _FIND_ACTIONS = re.compile(r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)")
@@ -27,7 +27,7 @@ _NAME_ONLY = re.compile(r"[^\s*]+ \*")
 
 
 class Wildcard(msgspec.Struct, frozen=True, dict=True):
-    """A text in which `*` matches any text."""
+    """Hold a text in which `*` stands for any text."""
 
     text: str
 
@@ -36,7 +36,7 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
         return re.sub(r"\*+", "*", self.text).split("*")
 
     def matches(self, subject: str) -> bool:
-        """Return whether the whole subject matches."""
+        """Tell whether the whole subject fits."""
         first, *rest = self.pieces
         if not rest:
             return subject == first
@@ -53,16 +53,16 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
         return True
 
     def may_match(self, shape: str) -> bool:
-        """Return whether some text for each unknown part of a shape makes the whole match."""
+        """Tell whether there is a text for each unknown part of a shape, so that the whole fits."""
         tokens = "*".join(self.pieces)
         places: dict[str, int] = {}
         for at, token in enumerate(tokens):
             places[token] = places.get(token, 0) | 1 << at
         stars = places.pop("*", 0)
-        # A bit means: the tokens before it match the text so far. A star may be skipped at any time.
+        # A bit says: the tokens before it fit what was read so far. A star may be passed over at any time.
         reached = 1 | (1 & stars) << 1
         for char in shape:
-            if char == UNKNOWN:
+            if char in (UNKNOWN, SPLITS):
                 reached = (1 << len(tokens) + 1) - (reached & -reached)
             else:
                 reached = (reached & places.get(char, 0)) << 1 | reached & stars
@@ -71,7 +71,7 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
 
 
 class CommandPattern(msgspec.Struct, frozen=True, dict=True):
-    """The command pattern of a rule."""
+    """Hold what a rule says about commands."""
 
     text: str
 
@@ -81,82 +81,93 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def spelling(self) -> str:
-        """The pattern with ` *` for `:*`."""
+        """Give the pattern with ` *` for `:*`."""
         return f"{self.text[:-2]} *" if self.text.endswith(":*") else self.text
 
     @property
     def exact(self) -> bool:
-        """Whether the pattern matches only one text."""
+        """Tell whether the pattern means one text only."""
         return "*" not in self.text
 
     @cached_property
     def name_only(self) -> bool:
-        """Whether the pattern only names the program."""
+        """Tell whether the pattern says nothing but which program runs."""
         return _NAME_ONLY.fullmatch(self.spelling) is not None
 
     def matches(self, subject: str) -> bool:
-        """Return whether one spelling of a command matches."""
+        """Tell whether one spelling of a command fits."""
         spelling = self.spelling
         bare = spelling[:-2] if spelling.endswith(" *") and spelling.count("*") == 1 else None
         return subject == bare or self.wildcard.matches(subject)
 
     def may_match(self, command: SubCommand) -> bool:
         """Return whether unknown parts of a command could make it match."""
-        if UNKNOWN not in command.shape:
+        if MARKS.search(command.first) is None and UNKNOWN not in command.shape:
             return False
-        if self.name_only and command.first != UNKNOWN:
-            # An expansion next to other text, as in $HOME/bin/x, is treated as part of one word.
-            return Wildcard(self.spelling[:-2]).may_match(command.first)
-        return self.wildcard.may_match(command.shape) or self.wildcard.may_match(command.shape + " ")
+        if self.name_only:
+            return Wildcard(self.spelling[:-2]).may_match(command.program)
+        bare = command.program + command.shape[len(command.first) :]
+        shapes = (command.shape, bare) if SPLITS not in command.first else (command.program + UNKNOWN,)
+        return any(self.wildcard.may_match(text) for shape in shapes for text in (shape, f"{shape} "))
 
     def as_condition(self, command: str, analysis: Analysis) -> Answer:
-        """Return the answer for an `if`: any sub-command may match.
+        """Answer for an `if`: any sub-command is enough, and what cannot be decided is undecided.
 
-        A pattern with more than a program's name is undecided for every command with `$(…)`, backticks or `$VAR`.
+        Law: a pattern that says more than a program's name is undecided for every command with `$(…)`, backticks or
+        `$VAR`; every pattern is undecided for a command with a here-document that Bash expands.
         """
         if self._matches_any(command, analysis):
             return MATCH
-        if analysis.problem is not None:
-            return Undecided(analysis.problem)
+        if analysis.expands_document:
+            return Undecided("the command has a here-document without quotes around its delimiter")
         if analysis.expands and not self.name_only:
-            return Undecided("the command has $(…), backticks or $VAR, and the rule has more than a program's name")
-        if any(map(self.may_match, analysis.commands)):
-            return Undecided("which program runs is only known when the command runs")
-        return NO_MATCH
+            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
+        return self._in_doubt(analysis)
 
     def as_guard(self, command: str, analysis: Analysis) -> Answer:
-        """Return the answer for a deny or ask rule: any sub-command may match; undecided if an expansion could."""
-        if self._matches_any(command, analysis):
-            return MATCH
+        """Answer for a deny or ask rule: any sub-command is enough; what an expansion could make match is undecided."""
+        return MATCH if self._matches_any(command, analysis) else self._in_doubt(analysis)
+
+    def _in_doubt(self, analysis: Analysis) -> Answer:
+        """Answer for a command that does not match: whether it still might.
+
+        Law: no match is certain only if the whole text was read, no text hides in it, and neither an expansion nor
+        the words of a runner could make a command match.
+        """
         if analysis.problem is not None:
             return Undecided(analysis.problem)
-        if any(map(self.may_match, analysis.commands)):
+        if any(map(self.may_match, (*analysis.commands, *analysis.started, *analysis.may_start))):
             return Undecided("$(…), backticks or $VAR could make this command match")
-        return NO_MATCH
+        if any(self.matches(text) for found in analysis.may_start for text in found.guarded):
+            return Undecided("a program may start a command that matches")
+        return NO_MATCH if analysis.hidden is None else Undecided(analysis.hidden)
 
     def _matches_any(self, command: str, analysis: Analysis) -> bool:
-        texts: Iterable[str] = (text for found in analysis.commands for text in found.spellings)
-        # No sub-command contains an operator, so a pattern with one can only match the whole command.
+        found = (*analysis.commands, *analysis.started)
+        texts: Iterable[str] = (text for each in found for text in each.guarded)
+        # No sub-command contains an operator, so a pattern with one can only mean the command as a whole.
         whole = _OPERATORS.search(self.text) is not None and self.matches(command.strip())
         return whole or any(map(self.matches, texts))
 
     def allows(self, command: SubCommand) -> Answer:
-        """Return the answer for one sub-command and an allow rule, which must cover everything the command does.
+        """Answer for one sub-command and an allow rule, which must be sure of everything that the command does.
 
-        Only a rule for the whole command approves writing a file, setting a variable (other than a safe one), or a
-        program that runs its arguments.
+        Only a rule that spells the whole command approves a file that is written, a variable that is set (but a safe
+        one), or a program that runs its own arguments.
         """
         if self.exact and self.text in (command.source, command.command):
             return MATCH if self.text == command.source else self._with_surroundings(command)
         if command.name is None:
-            return Undecided("which program runs is only known when the command runs")
+            return Undecided("which program runs is known only when the command runs")
         unwrapped = (spelled(command.core), *([command.command] if command.core == command.words else []))
         if not any(map(self.matches, unwrapped)):
             return NO_MATCH
         if not self.exact and _runs_arguments(command):
             return NO_MATCH
-        if UNKNOWN in command.shape and not self.name_only:
-            return Undecided("the command has $(…), backticks or $VAR, and the rule has more than a program's name")
+        if not self.exact and command.name == "find" and not all(word.known for word in command.core):
+            return Undecided("find can run other programs, and not every word of it is known")
+        if not self.name_only and not all(word.known for word in command.core):
+            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
         return self._with_surroundings(command)
 
     def _with_surroundings(self, command: SubCommand) -> Answer:
@@ -174,13 +185,14 @@ def _without_writing(redirections: Iterable[Redirection]) -> Answer:
 
 
 def _runs_arguments(command: SubCommand) -> bool:
+    """Return whether a command runs its own words."""
     if command.name == "find":
         return any(_FIND_ACTIONS.fullmatch(word.shape) for word in command.core)
     return command.name in _RUNS_ARGUMENTS
 
 
 def allowed(patterns: Sequence[CommandPattern], analysis: Analysis) -> Answer:
-    """Return the answer for several allow rules: each sub-command needs one of them."""
+    """Answer for allow rules together: each sub-command needs one of them."""
     if analysis.problem is not None:
         return Undecided(analysis.problem)
     if not analysis.commands:
