@@ -24,7 +24,7 @@ LENGTH_LIMIT = 10_000
 """Longer commands are not analysed."""
 
 OPERATOR_LIMIT = 1_000
-"""Nor are commands with more pipes and parentheses: the parser's time grows with their square."""
+"""Commands with more pipes and parentheses are not analysed: the parser's time grows with their square."""
 
 DEPTH_LIMIT = 8
 """How many texts inside texts (`sh -c "sh -c '…'"`) are read."""
@@ -42,7 +42,7 @@ def analyse_bash(command: str) -> Analysis:
 
 def _analyse(command: str, depth: int) -> Analysis:
     if not depth:
-        return Analysis((), problem="the command has too many texts inside of texts")
+        return Analysis((), problem="the command has too many texts inside texts")
     read = _read(command)
     found = _started(read, depth)
     if found is None:

@@ -1,4 +1,4 @@
-"""What a shell command comes to: its sub-commands, each without assignments, redirections and wrappers."""
+"""An analysed shell command: its sub-commands, each without assignments, redirections and wrappers."""
 
 import posixpath
 import re
@@ -140,7 +140,7 @@ class Analysis(msgspec.Struct, frozen=True):
 
 
 def spelled(words: Sequence[Word]) -> str:
-    """Join words with single spaces, without needless quotes."""
+    """Return words joined by single spaces, without needless quotes."""
     return " ".join(word.plain for word in words)
 
 

@@ -1,8 +1,8 @@
-"""The specifier of a `Bash(…)` or `PowerShell(…)` rule, and what it says about a command's sub-commands.
+"""The specifier of a `Bash(…)` or `PowerShell(…)` rule, and how it matches the sub-commands of a command.
 
-Law of a pattern: `*` stands for any text, spaces and line ends included; without `*` the text must be equal. A single
-`*` after a space at the end may also stand for nothing, and then takes the space with it: `ls *` means `ls` and
-`ls -la`, not `lsof`. `:*` at the end is another way to write ` *`.
+Law of a pattern: `*` matches any text, spaces and line ends included; without `*` the text must be equal. A single `*`
+after a space at the end also matches nothing, together with the space: `ls *` matches `ls` and `ls -la`, not `lsof`.
+`:*` at the end is another way to write ` *`.
 """
 
 import re
@@ -18,7 +18,7 @@ _TERMINAL = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM")
 _LOCALE = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ")
 _REPORTING = ("CI", "NODE_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUST_BACKTRACE", "RUST_LOG")
 SAFE_VARIABLES = frozenset([*_TERMINAL, *_LOCALE, *_REPORTING])
-"""Variables that change how a program talks, not what it does: an allow rule looks past their assignment."""
+"""Variables that change the output of a program, not what it does: an allow rule ignores their assignment."""
 
 _RUNS_ARGUMENTS = frozenset(["flock", "ionice", "setsid", "watch"])
 _FIND_ACTIONS = re.compile(r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)")
@@ -27,7 +27,7 @@ _NAME_ONLY = re.compile(r"[^\s*]+ \*")
 
 
 class Wildcard(msgspec.Struct, frozen=True, dict=True):
-    """Hold a text in which `*` stands for any text."""
+    """A text in which `*` matches any text."""
 
     text: str
 
@@ -36,7 +36,7 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
         return re.sub(r"\*+", "*", self.text).split("*")
 
     def matches(self, subject: str) -> bool:
-        """Tell whether the whole subject fits."""
+        """Return whether the whole subject matches."""
         first, *rest = self.pieces
         if not rest:
             return subject == first
@@ -53,13 +53,13 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
         return True
 
     def may_match(self, shape: str) -> bool:
-        """Tell whether there is a text for each unknown part of a shape, so that the whole fits."""
+        """Return whether some text for each unknown part of a shape makes the whole match."""
         tokens = "*".join(self.pieces)
         places: dict[str, int] = {}
         for at, token in enumerate(tokens):
             places[token] = places.get(token, 0) | 1 << at
         stars = places.pop("*", 0)
-        # A bit says: the tokens before it fit what was read so far. A star may be passed over at any time.
+        # A bit means: the tokens before it match the text so far. A star may be skipped at any time.
         reached = 1 | (1 & stars) << 1
         for char in shape:
             if char in (UNKNOWN, SPLITS):
@@ -71,7 +71,7 @@ class Wildcard(msgspec.Struct, frozen=True, dict=True):
 
 
 class CommandPattern(msgspec.Struct, frozen=True, dict=True):
-    """Hold what a rule says about commands."""
+    """The command pattern of a rule."""
 
     text: str
 
@@ -81,21 +81,21 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def spelling(self) -> str:
-        """Give the pattern with ` *` for `:*`."""
+        """The pattern with ` *` for `:*`."""
         return f"{self.text[:-2]} *" if self.text.endswith(":*") else self.text
 
     @property
     def exact(self) -> bool:
-        """Tell whether the pattern means one text only."""
+        """Whether the pattern matches only one text."""
         return "*" not in self.text
 
     @cached_property
     def name_only(self) -> bool:
-        """Tell whether the pattern says nothing but which program runs."""
+        """Whether the pattern only names the program."""
         return _NAME_ONLY.fullmatch(self.spelling) is not None
 
     def matches(self, subject: str) -> bool:
-        """Tell whether one spelling of a command fits."""
+        """Return whether one spelling of a command matches."""
         spelling = self.spelling
         bare = spelling[:-2] if spelling.endswith(" *") and spelling.count("*") == 1 else None
         return subject == bare or self.wildcard.matches(subject)
@@ -121,7 +121,7 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
         if analysis.expands_document:
             return Undecided("the command has a here-document without quotes around its delimiter")
         if analysis.expands and not self.name_only:
-            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
+            return Undecided("the command has $(…), backticks or $VAR, and the rule has more than a program's name")
         return self._in_doubt(analysis)
 
     def as_guard(self, command: str, analysis: Analysis) -> Answer:
@@ -145,20 +145,20 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
     def _matches_any(self, command: str, analysis: Analysis) -> bool:
         found = (*analysis.commands, *analysis.started)
         texts: Iterable[str] = (text for each in found for text in each.guarded)
-        # No sub-command contains an operator, so a pattern with one can only mean the command as a whole.
+        # No sub-command contains an operator, so a pattern with one can only match the whole command.
         whole = _OPERATORS.search(self.text) is not None and self.matches(command.strip())
         return whole or any(map(self.matches, texts))
 
     def allows(self, command: SubCommand) -> Answer:
-        """Answer for one sub-command and an allow rule, which must be sure of everything that the command does.
+        """Return the answer for one sub-command and an allow rule, which must cover everything the command does.
 
-        Only a rule that spells the whole command approves a file that is written, a variable that is set (but a safe
-        one), or a program that runs its own arguments.
+        Only a rule for the whole command approves writing a file, setting a variable (other than a safe one), or a
+        program that runs its arguments.
         """
         if self.exact and self.text in (command.source, command.command):
             return MATCH if self.text == command.source else self._with_surroundings(command)
         if command.name is None:
-            return Undecided("which program runs is known only when the command runs")
+            return Undecided("which program runs is only known when the command runs")
         unwrapped = (spelled(command.core), *([command.command] if command.core == command.words else []))
         if not any(map(self.matches, unwrapped)):
             return NO_MATCH
@@ -167,7 +167,7 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
         if not self.exact and command.name == "find" and not all(word.known for word in command.core):
             return Undecided("find can run other programs, and not every word of it is known")
         if not self.name_only and not all(word.known for word in command.core):
-            return Undecided("the command has $(…), backticks or $VAR, and the rule says more than a program's name")
+            return Undecided("the command has $(…), backticks or $VAR, and the rule has more than a program's name")
         return self._with_surroundings(command)
 
     def _with_surroundings(self, command: SubCommand) -> Answer:
@@ -192,7 +192,7 @@ def _runs_arguments(command: SubCommand) -> bool:
 
 
 def allowed(patterns: Sequence[CommandPattern], analysis: Analysis) -> Answer:
-    """Answer for allow rules together: each sub-command needs one of them."""
+    """Return the answer for several allow rules: each sub-command needs one of them."""
     if analysis.problem is not None:
         return Undecided(analysis.problem)
     if not analysis.commands:

@@ -227,7 +227,7 @@ class _Scanner:
         if plain is not None:
             inside = any(frame.kind in ("(", "$(", "`") for frame in self.stack)
             if inside and plain[0] in ("case", "esac"):
-                raise _Problem("a case inside of brackets is not read")
+                raise _Problem("a case inside brackets is not read")
             self.at = plain.end()
         elif char == "\\":
             self.at += 2

@@ -174,7 +174,7 @@ def _find(words: tuple[Word, ...], analyse: Callable[[str], Analysis]) -> Starte
 
 
 def _nests(words: tuple[Word, ...]) -> bool:
-    """Return whether there are too many runners inside of runners."""
+    """Return whether there are too many runners inside runners."""
     return sum(word.shape in _FIND_RUNS or posixpath.basename(word.shape) in _RUNNERS for word in words) > _MOST_RUNNERS
 
 

@@ -75,13 +75,13 @@ def is_misread(command: SubCommand) -> bool:
 
 
 class _TreeReader:
-    """Collect the sub-commands of one parsed text."""
+    """Collects the sub-commands of one parsed text."""
 
     def __init__(self, language: Language, command: str) -> None:
         import tree_sitter
 
-        # tree-sitter-bash 0.25 crashes the process on `{` before some characters outside of ASCII. To Bash they are
-        # parts of words, as `_` is; with one byte for each character, the parser's offsets are those of the text.
+        # tree-sitter-bash 0.25 crashes the process on `{` before some non-ASCII characters. For Bash they are parts of
+        # words, as `_` is; with one byte per character, the parser's offsets are those of the text.
         self.source = command
         self.root = tree_sitter.Parser(language).parse(_NOT_ASCII.sub("_", command).encode()).root_node
         self.scan = scan(command)
@@ -91,7 +91,7 @@ class _TreeReader:
         return self.source[node.start_byte : node.end_byte]
 
     def read(self) -> Analysis:
-        """Go through the whole tree once."""
+        """Analyse the whole tree in one pass."""
         commands: list[SubCommand] = []
         redirections: list[Redirection] = []
         expands = False
@@ -105,7 +105,7 @@ class _TreeReader:
                 found = self.command(node, parent)
                 commands += found
                 if any(map(is_misread, found)):
-                    self.doubt("a keyword or an assignment is where the parser expects a program")
+                    self.doubt("the parser found a keyword or an assignment where a program belongs")
             elif kind in _STATEMENTS:
                 commands.append(self.statement(node, _leaves(node)))
             elif kind == "variable_assignment" and parent.type not in _HOLDS_ASSIGNMENTS:
@@ -152,7 +152,7 @@ class _TreeReader:
         return Word(self.text(node), shape, globs)
 
     def statement(self, node: Node, words: Iterable[Node]) -> SubCommand:
-        """Make a sub-command of an assignment, a declaration or a test."""
+        """Return an assignment, a declaration or a test as a sub-command."""
         made = tuple(map(self.word, words))
         return SubCommand(self.text(node), self.text(node), made, made)
 
