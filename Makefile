@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance faults faults-peers load fuzz coverage coverage-map docs \
+.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz coverage coverage-map docs \
 	house bench bench-check bench-peers lock clean
 
 help:            ## list the targets
@@ -37,6 +37,9 @@ unit: install
 conformance: install  ## the conformance cases, through the command line
 	$(BIN)/python tests/conformance/run.py engine -j 3
 	$(BIN)/python tests/conformance/run.py session -j 3
+
+attacks: install      ## attack the product: tried and held per area; 1 if an attack got through
+	@cd tests && ../$(BIN)/python -m attacks
 
 faults: install       ## hostile hooks and environments: the whole table, a few minutes
 	@cd tests && ../$(BIN)/python -m faults

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.jsontext import DEEPEST, json_type, parse_json, repeated_keys
+from hookwright.protocol.jsontext import json_type, parse_json, repeated_keys
+from hookwright.protocol.plain import DEEPEST
 from hookwright.protocol.wire import Output, read_stdout
 
 JSON = st.recursive(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 import msgspec
 
 from hookwright.hookset import Entry, Hold, HookSet
-from hookwright.matching.conditions import NoMatch, Undecided, Where
+from hookwright.matching.conditions import Answer, NoMatch, Undecided, Where
 from hookwright.matching.matchers import MatchAll, MatchNothing
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE, Event, EventRules
@@ -194,7 +194,11 @@ def _condition(entry: Entry, event: Event, where: Where, notes: list[Diagnostic]
     # A leading slash in a rule starts at the directory the settings file belongs to.
     here = msgspec.structs.replace(where, anchor=handler.source.anchor) if handler.source.anchor else where
     tool_input: dict[str, Json] = getattr(event, "tool_input", {})
-    result = entry.rule.matches_any(getattr(event, "tool_name", ""), tool_input, here)
+    result: Answer
+    try:
+        result = entry.rule.matches_any(getattr(event, "tool_name", ""), tool_input, here)
+    except Exception as error:  # the call may hold any object of the host; what it raises must not skip a guard
+        result = Undecided(f"reading the call raised {type(error).__name__}")
     if isinstance(result, NoMatch):
         return SkipReason.CONDITION, f"`{handler.condition}` does not match this call"
     if isinstance(result, Undecided):

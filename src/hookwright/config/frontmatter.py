@@ -14,7 +14,8 @@ from hookwright.config.jsonfile import JsonFault, Path, Tree
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.errors import MissingExtra
 from hookwright.protocol.diagnostics import Diagnostic, Severity
-from hookwright.protocol.jsontext import Json, plain
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.plain import plain
 from hookwright.protocol.sources import Component, Plugin, Scope, Source
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n|)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)

@@ -12,12 +12,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from hookwright.protocol.plain import DEEPEST, TOO_DEEP, plain
+
 #: Any JSON value. An alias instead of a recursive union: readers check the shape of what they read.
 Json: TypeAlias = Any
-
-#: Deeper nesting is neither an answer nor an event; this depth fits on the stack of every later walk.
-DEEPEST = 256
-TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^][{}]+")
@@ -64,19 +62,6 @@ def parse_json(text: str) -> tuple[Json, str | None]:
         return None, TOO_DEEP
     except ValueError as error:
         return None, str(error)
-
-
-def plain(value: Json, levels: int = DEEPEST) -> Json:
-    """Return a value that can be written: U+FFFD for a lone surrogate, a note for what is nested too deeply."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, Mapping | list | tuple) and not levels:
-        return f"[{TOO_DEEP}]"
-    if isinstance(value, Mapping):
-        return {plain(key, 0): plain(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item, levels - 1) for item in value]
-    return value
 
 
 def _too_deep(text: str) -> bool:

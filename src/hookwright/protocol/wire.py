@@ -14,7 +14,8 @@ from msgspec import UNSET
 
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
-from hookwright.protocol.jsontext import Json, json_type, parse_json, plain, repeated_keys
+from hookwright.protocol.jsontext import Json, json_type, parse_json, repeated_keys
+from hookwright.protocol.plain import plain
 from hookwright.text import LONGEST_WORD, did_you_mean
 
 # ── events ──────────────────────────────────────────────────────────────────
@@ -48,13 +49,14 @@ def encode_event(event: Event) -> bytes:
 
 
 def encode(value: Json) -> bytes:
-    """Return compact UTF-8 JSON; a lone surrogate becomes U+FFFD, and a value nested too deeply a note about it.
+    """Return compact UTF-8 JSON of any Python value. Never raise: an input that raises would switch off every guard.
 
-    Neither is an error: otherwise the input of a tool could switch off every guard.
+    Law: a lone surrogate becomes U+FFFD, a value nested too deeply or inside itself a note about it, and an object that
+    is not JSON what `plain` makes of it.
     """
     try:
         data = msgspec.json.encode(value)
-    except (UnicodeEncodeError, RecursionError):
+    except Exception:  # the value may hold any object of the host, and what it raises while it is read
         data = msgspec.json.encode(plain(value))
     return data if data.isascii() else _one_line(data)
 
