@@ -623,9 +623,14 @@ def test_an_answer_whose_end_was_dropped_is_void_and_no_text(text: str) -> None:
 
 
 def test_a_text_whose_end_was_dropped_is_still_a_text() -> None:
-    v = interpret(Exited(0, b"log line " * 100, dropped=1000), failing_closed(), event("PreToolUse"))
+    v = interpret(Exited(0, b"log line " * 100, dropped=1000), command(), event("PreToolUse"))
     assert (v.ending, v.decision) == (Ending.SUCCESS, NO_OPINION)
     assert [d.code for d in v.diagnostics] == ["output-too-large"]
+
+
+def test_a_text_whose_end_was_dropped_may_have_ended_in_an_answer() -> None:
+    v = interpret(Exited(0, b"log line " * 100, dropped=1000), failing_closed(), event("PreToolUse"))
+    assert isinstance(v.decision, Deny)
 
 
 def test_a_path_whose_end_was_dropped_is_no_path() -> None:

@@ -53,6 +53,8 @@ from hookwright.protocol.wire import (
     Output,
     PlainText,
     UnusableOutput,
+    async_request,
+    looks_like_answer,
     read_answer,
     read_late,
     read_stdout,
@@ -96,8 +98,8 @@ def _meaning(reply: Reply, handler: Handler, event: Event) -> Verdict:
             return _of_timeout(limit, handler, event)
         case Failed():
             return _of_failure(reply, handler, event)
-        case Backgrounded():
-            return Verdict()
+        case Backgrounded(stdout=said):
+            return Verdict(diagnostics=_left(handler, event)) if said else Verdict()
         case NoAnswer(message=message):
             return _failure(handler, event, message, Ending.CANCELLED, "model-failed")
     assert_never(reply)
@@ -160,9 +162,10 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     if rules.plain is Plain.PATH:
         return _of_path(reply, stdout, stderr, handler, event)
-    notes = exit_notes(reply, handler, stderr)
+    notes = (*exit_notes(reply, handler, stderr), *_awaited(reply, handler, event))
     answer: PlainText | Output | UnusableOutput = read_stdout(stdout, event.event_name, rules)
-    if reply.dropped and (not isinstance(answer, PlainText) or answer.text.startswith("{")):
+    awaited = reply.status == 0 and _fails_closed(handler, rules)
+    if reply.dropped and (awaited or not isinstance(answer, PlainText) or answer.text.startswith("{")):
         # Without its end it is unknown whether it was an answer, and a guard's answer must not pass as plain text.
         answer = UnusableOutput("output-too-large", f"the answer is over the limit; {reply.dropped} bytes were dropped")
     if reply.status == 2:
@@ -177,12 +180,42 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
 def _of_text(answer: PlainText | Output | UnusableOutput, status: int, handler: Handler, event: Event) -> Verdict:
     match answer:
         case PlainText(text=text):
+            if event.rules.on_failure and looks_like_answer(text):
+                return _almost_an_answer(text, handler, event)
             return Verdict(plain=text if text and event.rules.plain is Plain.CONTEXT else None)
         case Output():
             return _apply(answer, status, handler, event)
         case UnusableOutput(code=code, message=message):
             return _failure(handler, event, message, Ending.ERROR, code)
     assert_never(answer)
+
+
+def _awaited(reply: Exited, handler: Handler, event: Event) -> tuple[Diagnostic, ...]:
+    """Report a request for the background that was not granted."""
+    first = reply.stdout[:_HEAD].lstrip().partition(b"\n")[0] if b'"async"' in reply.stdout[:_HEAD] else b""
+    if not event.rules.on_failure or handler.background or not first or async_request(first) is None:
+        return ()
+    text = "asked for the background by its first line, where that could undo a guard, and was awaited"
+    return (_diagnostic(handler, "background-refused", text),)
+
+
+_ALMOST = "printed an answer with something around it, so it is plain text; print the JSON object alone"
+
+
+def _almost_an_answer(text: str, handler: Handler, event: Event) -> Verdict:
+    """Report a text that was meant as an answer; a guard that fails closed refuses."""
+    if _fails_closed(handler, event.rules):
+        return _failure(handler, event, _ALMOST, Ending.ERROR, "looks-like-an-answer")
+    note = _diagnostic(handler, "looks-like-an-answer", _ALMOST)
+    return Verdict(plain=text if event.rules.plain is Plain.CONTEXT else None, diagnostics=(note,))
+
+
+def _left(handler: Handler, event: Event) -> tuple[Diagnostic, ...]:
+    """Report a hook that left for the background by its own word, on an event that it could have refused."""
+    if not event.rules.on_failure:
+        return ()
+    text = 'asked for the background by its first line and refuses nothing from there; write "async": true in its entry'
+    return (_diagnostic(handler, "left-for-background", text),)
 
 
 def _of_exit_2(
@@ -261,9 +294,12 @@ def _of_answer(output: Mapping[str, Json], handler: Handler, event: Event) -> Ve
 
 def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdict:
     """Apply a valid answer; fields the event does not read have no effect."""
-    if output.is_async:
-        return Verdict()
     rules = event.rules
+    if output.is_async or output.misplaced:
+        if _fails_closed(handler, rules):
+            return _failure(handler, event, _undecided(output), Ending.ERROR, "invalid-answer")
+        if output.is_async:
+            return Verdict()
     specific = {} if status != 0 and rules.fields_at_exit_0 else dict(output.specific)
     specific = {name: value for name, value in specific.items() if name not in rules.discarded}
     legacy = _legacy_decision(output, event)
@@ -289,6 +325,13 @@ def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdi
         fields=taken,
         diagnostics=_notes_on_answer(output, rules, handler),
     )
+
+
+def _undecided(output: Output) -> str:
+    """Return why an answer of a guard that fails closed decides nothing."""
+    if output.is_async:
+        return "answered `async`, which a hook that fails closed cannot do"
+    return f"answered {', '.join(f'`{key}`' for key in output.misplaced)} at a level where it has no effect"
 
 
 def _legacy_decision(output: Output, event: Event) -> Decision:

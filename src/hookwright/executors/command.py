@@ -15,9 +15,10 @@ from hookwright.processes import process as _process
 from hookwright.processes.guard import RUN_VARIABLE, Launch, Started, mark_prefix, start_guarded
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.events import Event
-from hookwright.protocol.handlers import CommandHandler
+from hookwright.protocol.handlers import CommandHandler, OnFailure
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.jsontext import is_object
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.protocol.wire import async_request
 from hookwright.storage import make_folder
@@ -100,7 +101,7 @@ class CommandExecutor:
             return await _ended(process)
         first = await process.first_line()
         request = async_request(first) if first is not None else None
-        if request is None or first is None:
+        if request is None or first is None or not may_leave(job):
             return _reply(process.result or await process.wait())
         if request.limit is not None:
             process.expire_after(request.limit)
@@ -158,6 +159,23 @@ class CommandExecutor:
         return tempfile.gettempdir()
 
 
+def may_leave(job: Job) -> bool:
+    """Return whether a hook may leave for the background by its first line, `{"async": true}`.
+
+    Law: it may, where that cannot undo a guard. A hook that fails closed is awaited. On an event that can be refused,
+    so is a hook whose event holds the same words: then they may be the model's, printed by a hook that shows its input.
+    """
+    rules = job.event.rules
+    if not rules.on_failure:
+        return True
+    return job.handler.on_failure is not OnFailure.BLOCK and _ASYNC not in _NO_SPACE.sub(b"", job.payload)
+
+
+#: A request for the background, as it is found in any event that quotes it, without spaces and escapes.
+_ASYNC = b'"async":true'
+_NO_SPACE = re.compile(rb"\\u[0-9a-fA-F]{4}|\\[nrtfb]|[\s\\]")
+
+
 async def _ended(process: _process.Process) -> Reply:
     """Wait for the end; cancelling the wait ends the process with its group."""
     return _reply(await process.wait())
@@ -177,6 +195,8 @@ def _reply(ended: _process.Exit | _process.Expired) -> Reply:
             return Failed(Failure.LAUNCH, "exit status unknown: another part of this process reaped the child")
     stdout, stderr = output.stdout, output.stderr
     interleaved = output.merged() if stderr.total else stdout.data
+    if ended.own < stdout.total and is_object(own := stdout.data[: ended.own]):
+        return Exited(status, own, stderr.data, signal, 0, interleaved)  # what a child adds is not part of the answer
     return Exited(status, stdout.data, stderr.data, signal, stdout.total - len(stdout.data), interleaved)
 
 

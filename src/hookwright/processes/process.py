@@ -76,6 +76,8 @@ class Exit(msgspec.Struct, frozen=True):
     status: Status
     output: CapturedOutput
     seconds: float
+    #: Bytes of stdout at the moment of the exit; more than that came from a child that holds the pipe.
+    own: int = 0
 
 
 class Expired(msgspec.Struct, frozen=True):
@@ -119,6 +121,7 @@ class Process:
 
     # Class attributes, since most processes never change these: that saves an assignment per process.
     _seconds = 0.0
+    _own = 0
     _exit_watch: ExitWatch | None = None
     _status: Status | None = None
     _ended: Exit | None = None
@@ -312,6 +315,7 @@ class Process:
             # A pipe's worth; the next read finds its end, unless a child holds it.
             if stream in self._pipes.ours and self._take(stream):
                 self._take(stream)
+        self._own = self._capture.captured(STDOUT).total
         if self._ending:
             self._check_group()
         elif not self._pipes.ours:
@@ -378,7 +382,7 @@ class Process:
             self._close_output(STDOUT)
             self._close_output(STDERR)
         status = Unknown() if self._status is None else self._status
-        self._ended = Exit(status, self._capture.output(), self._seconds)
+        self._ended = Exit(status, self._capture.output(), self._seconds, self._own)
         self._notify()
         if self.on_end is not None:
             self.on_end()

@@ -64,6 +64,12 @@ def parse_json(text: str) -> tuple[Json, str | None]:
         return None, str(error)
 
 
+def is_object(data: bytes) -> bool:
+    """Return whether bytes are one JSON object."""
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    return text.startswith("{") and text.endswith("}") and parse_json(text)[1] is None
+
+
 def _too_deep(text: str) -> bool:
     """Return whether brackets outside strings nest too deeply; most texts have too few to check."""
     if text.count("[") + text.count("{") <= DEEPEST:

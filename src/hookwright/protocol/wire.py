@@ -127,6 +127,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     is_async: bool = False
     #: The fields of `hookSpecificOutput`, by their catalogue names.
     specific: Mapping[str, Json] = msgspec.field(default_factory=dict)
+    #: Deciding keys at a level where they have no effect.
+    misplaced: tuple[str, ...] = ()
     #: Unknown keys, each with what to do about it.
     unknown: tuple[str, ...] = ()
     #: Keys that appear twice in one object; the last one applies.
@@ -231,7 +233,7 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
         found["specific"] = _specific(value["hookSpecificOutput"], rules)
     if problems:
         return UnusableOutput("invalid-answer", f"{INVALID} — " + "; ".join(problems))
-    return Output(**found, unknown=_unknown_keys(value, rules))
+    return Output(**found, misplaced=_misplaced(value, rules), unknown=_unknown_keys(value, rules))
 
 
 INVALID = "Hook JSON output validation failed"
@@ -286,6 +288,33 @@ def _unknown_keys(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ..
     notes += [_unknown_inside(key, inner) for key in inside[:_MOST_NAMED]]
     more = len(outside) + len(inside) - len(notes)
     return (*notes, f"{more} more keys are ignored") if more else tuple(notes)
+
+
+def _misplaced(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ...]:
+    """Return the keys that would decide the event at another level."""
+    outside = [key for key in value if key in _DECIDING and key not in _TOP_LEVEL]
+    specific = value.get("hookSpecificOutput")
+    inner = {camel(field) for field in rules.output}
+    inside = [key for key in specific or () if key in _DECIDING and key not in inner and key != "hookEventName"]
+    return (*outside, *inside)
+
+
+#: Keys by which an answer refuses or asks, at whichever level.
+_DECIDING = frozenset({"permissionDecision", "decision", "behavior", "continue"})
+_SPOKEN = re.compile(
+    r"""\\?["'](?:hookSpecificOutput|permissionDecision)\\?["']\s*:"""
+    r"""|\\?["'](?:decision|behavior)\\?["']\s*:\s*(?:\{|\\?["'](?:block|deny|ask|defer)\\?["'])"""
+    r"""|\\?["']continue\\?["']\s*:\s*[Ff]alse"""
+)
+
+
+def looks_like_answer(text: str) -> bool:
+    """Return whether plain text holds the words of an answer that refuses, asks or sets an event's own fields.
+
+    Text around an answer, a list, a code fence, an invisible character or a missing brace make it plain text, which
+    decides nothing.
+    """
+    return _SPOKEN.search(text) is not None
 
 
 def _unknown_outside(key: str, inner: Mapping[str, str]) -> str:
