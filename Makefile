@@ -89,7 +89,7 @@ bench-peers: install  ## the same hook through other engines, installed into ben
 	$(BIN)/python bench/peers.py
 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
-	uv pip compile --universal --quiet --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
+	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
 
 clean:
 	rm -rf $(VENV) .fuzz .pytest_cache .mypy_cache .ruff_cache .coverage* build dist

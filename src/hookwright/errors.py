@@ -5,6 +5,7 @@ HookwrightError
 ├── InvalidCase       a file of cases that cannot be read
 ├── ConfigError       requested configuration that is not available (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
+├── CallbackGone      the program that answers a callback is gone (raised inside the callback)
 ├── MissingExtra      an optional dependency is needed and not installed
 ├── ModelError        a model API failed or gave an unusable answer (subclasses in hookwright.models)
 └── McpError          an MCP server failed or gave an unusable answer (subclasses in hookwright.mcp.servers)
@@ -31,6 +32,10 @@ class ConfigError(HookwrightError):
 
 class TrustError(HookwrightError):
     """A trust store that cannot be read or written."""
+
+
+class CallbackGone(HookwrightError):
+    """The program that answers a callback is gone; where a callback's silence refuses, this refuses."""
 
 
 class MissingExtra(HookwrightError):

@@ -76,7 +76,8 @@ def interpret(reply: Reply, handler: Handler, event: Event) -> Verdict:
     exit 0 is a success whose stdout is read; exit 2 refuses, whatever the JSON says, and JSON that refuses itself
     gives the reason; on every other status valid JSON is obeyed and anything else is a non-blocking error;
     an answer with one wrong field is void; a timeout or a failure decides nothing, unless the event, the kind of
-    handler or `onFailure: block` makes it refuse, or the guard was trusted to fail closed and has changed.
+    handler (a callback whose host is gone is like one that never answers) or `onFailure: block` makes it refuse, or
+    the guard was trusted to fail closed and has changed.
     """
     verdict = _meaning(reply, handler, event)
     notes = reply.notes if isinstance(reply, (Exited, Answered, Failed)) else ()  # a tuple is faster than a union
@@ -432,12 +433,16 @@ def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
 def _of_timeout(limit: float, handler: Handler, event: Event) -> Verdict:
     text = f"timed out after {limit:g} s"
     rules = event.rules
-    by_kind = isinstance(handler, CallbackHandler) and rules.callback_timeout_blocks
-    if rules.timeout_blocks or by_kind or rules.exit_2 is Exit2.FAIL:
+    if rules.timeout_blocks or _must_answer(handler, rules) or rules.exit_2 is Exit2.FAIL:
         return msgspec.structs.replace(
             refuse(rules, f"[{handler.label}]: {text}"), diagnostics=(_diagnostic(handler, "timeout", text),)
         )
     return _failure(handler, event, text, Ending.CANCELLED, "timeout", verb="timed out")
+
+
+def _must_answer(handler: Handler, rules: EventRules) -> bool:
+    """Return whether silence refuses: a callback on an event it can guard that times out or cannot be asked."""
+    return isinstance(handler, CallbackHandler) and rules.callback_timeout_blocks
 
 
 _FAILURE_CODES = {
@@ -462,6 +467,13 @@ def _of_failure(reply: Failed, handler: Handler, event: Event) -> Verdict:
     if reply.why is Failure.GUARD:  # it was trusted to fail closed, whatever its entry says now
         handler = msgspec.structs.replace(handler, on_failure=OnFailure.BLOCK)
     code = _FAILURE_CODES[reply.why]
+    if isinstance(handler, CallbackHandler) and reply.why is Failure.CONNECTION:
+        code = "callback-failed"
+        if _must_answer(handler, event.rules) and not _fails_closed(handler, event.rules):
+            found = (_diagnostic(handler, code, reply.message),)
+            return msgspec.structs.replace(
+                refuse(event.rules, f"[{handler.label}]: {reply.message}"), diagnostics=found
+            )
     if isinstance(handler, McpToolHandler) and code in ("http-failed", "callback-failed"):
         code = "mcp-failed"
     return _failure(handler, event, reply.message, ending, code)

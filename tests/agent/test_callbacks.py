@@ -136,11 +136,12 @@ def test_a_callback_that_takes_too_long_is_given_up_and_told_so(place: Place) ->
     assert [line["outcome"] for line in ran.of("system", "hook_response")] == ["cancelled"]
 
 
-def test_a_program_that_goes_away_holds_nothing_up(place: Place) -> None:
+@pytest.mark.parametrize("more", [{}, {"onFailure": "block"}])
+def test_a_program_that_goes_away_holds_nothing_up_and_approves_nothing(place: Place, more: dict[str, Any]) -> None:
     client = Client(place, TURNS, {"guard": None})
 
     def leaves(dialogue: Dialogue) -> None:
-        dialogue.send(before_bash("guard", onFailure="block"))
+        dialogue.send(before_bash("guard", **more))
         dialogue.send("go")
         dialogue.wait_for(lambda line: line["type"] == "control_request")
         assert dialogue.process.stdin is not None

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from hookwright.errors import CallbackGone
 from hookwright.protocol.answers import answer_of, to_wire
 from hookwright.protocol.handlers import CallbackHandler, FunctionHandler
 from hookwright.protocol.job import Job
@@ -51,6 +52,8 @@ async def run_callback(job: Job) -> Reply:
         value = await _call(handler.function, arguments, signal)
     except asyncio.CancelledError:
         raise
+    except CallbackGone as error:
+        return Failed(Failure.CONNECTION, str(error))
     except Exception as error:  # a callback is the hook author's code, which may raise anything
         return Failed(Failure.EXCEPTION, f"{type(error).__name__}: {error}")
     return _reply(value, job)

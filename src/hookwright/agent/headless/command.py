@@ -29,6 +29,8 @@ from hookwright.observers import Notice
 from hookwright.protocol.diagnostics import Severity
 from hookwright.text import harmless, say
 
+#: Set to 1 by a host that waits for the session's state before it closes the input.
+READS_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
 #: Exit status after a signal: SIGTERM aborts the run, SIGINT is the user's choice.
 SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 0}
 
@@ -86,11 +88,10 @@ async def _session(
 async def _prompts(args: argparse.Namespace, agent: Agent, console: Console, prompt: str | None) -> Result | None:
     if args.init_only:
         return None
-    if console.control is not None:
-        console.control.serve(agent)
-    if prompt is not None:
-        return await one_prompt(agent, prompt)
-    return await every_prompt(agent)
+    if console.control is None:
+        return await one_prompt(agent, prompt or "")
+    console.control.serve(agent)
+    return await every_prompt(agent, console.control.state)
 
 
 class Console:
@@ -111,7 +112,8 @@ class Console:
     def _listening(self, asks: str | None) -> Control:
         if not isinstance(self._output, StreamOutput):
             raise ConfigError("--input-format stream-json needs --output-format stream-json")
-        control = Control(self._output.line, lambda text: print(f"hookwright: {text}", file=sys.stderr))
+        on_state = self._output.state if os.environ.get(READS_STATE) == "1" else lambda _: None
+        control = Control(self._output.line, lambda text: print(f"hookwright: {text}", file=sys.stderr), on_state)
         if asks is not None:
             if asks != "stdio":
                 raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")

@@ -15,6 +15,7 @@ from hookwright.agent.permissions import InvalidUpdate
 from hookwright.agent.state.inbox import Closed, Prompt
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.agent.turn.switching import SwitchRefused
+from hookwright.errors import CallbackGone
 from hookwright.protocol.jsontext import Json, parse_json
 
 Write = Callable[[Mapping[str, Json]], None]
@@ -24,13 +25,23 @@ GONE = "The host is gone."
 class Control:
     """Reads JSON lines from stdin in its own thread and answers on the stream."""
 
-    def __init__(self, write: Write, complain: Callable[[str], None]) -> None:
+    def __init__(self, write: Write, complain: Callable[[str], None], on_state: Callable[[str], None]) -> None:
         self._write = write
+        self._on_state = on_state
+        self._state = "idle"
         self._complain = complain
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[Mapping[str, Json]]] = {}
         self._requests: set[asyncio.Task[None]] = set()
         self._ended = False
+        #: Questions about permission that are waiting for an answer.
+        self._questions = 0
+
+    def state(self, state: str) -> None:
+        """Report a change of the session's state: `running`, `requires_action` or `idle`."""
+        if state != self._state:
+            self._state = state
+            self._on_state(state)
 
     # ── questions to the host ───────────────────────────────────────────────
 
@@ -47,10 +58,15 @@ class Control:
             request["decision_reason"] = question.reason
         if question.agent_id is not None:
             request["agent_id"] = question.agent_id
+        self._questions += 1
+        self.state("requires_action")
         try:
             answer = await self._ask(request)
-        except HostSilent as error:
+        except (HostSilent, CallbackGone) as error:
             return Permission(allow=False, message=str(error))
+        finally:
+            self._questions -= 1
+            self.state("requires_action" if self._questions else "running")
         updates = answer.get("updatedPermissions")
         updated = answer.get("updatedInput")
         return Permission(
@@ -62,9 +78,12 @@ class Control:
         )
 
     async def _ask(self, request: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Ask the host, and cancel the request when its answer is no longer needed; raise HostSilent without one."""
+        """Ask the host, and cancel the request when its answer is no longer needed.
+
+        Raise HostSilent when the host answers with an error, and CallbackGone when it can no longer answer.
+        """
         if self._ended:
-            raise HostSilent(GONE)
+            raise CallbackGone(GONE)
         name = f"hookwright-{next(self._numbers)}"
         self._waiting[name] = asyncio.get_running_loop().create_future()
         self._write({"type": "control_request", "request_id": name, "request": request})
@@ -106,7 +125,7 @@ class Control:
         self._ended = True
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(HostSilent(GONE))
+                future.set_exception(CallbackGone(GONE))
 
     def _dispatch(self, agent: Agent, value: Mapping[str, Json]) -> None:
         match value.get("type"):
@@ -159,7 +178,11 @@ async def carry_out(agent: Agent, request: Mapping[str, Json]) -> dict[str, Json
     match request.get("subtype"):
         case "initialize":
             components = agent.session.equipment.components
-            return {"commands": list(components.skills), "agents": list(components.agents)}
+            return {
+                "commands": list(components.skills),
+                "agents": list(components.agents),
+                "hook_on_failure_supported": True,
+            }
         case "interrupt":
             agent.interrupt()
             return {}

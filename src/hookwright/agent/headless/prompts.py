@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hookwright.agent.agent import Agent
 from hookwright.agent.state.endings import Result
 from hookwright.agent.state.inbox import Closed
+
+#: Receives the state of a session: `running`, `requires_action` or `idle`.
+OnState = Callable[[str], None]
 
 
 async def one_prompt(agent: Agent, prompt: str) -> Result | None:
@@ -17,15 +22,22 @@ async def one_prompt(agent: Agent, prompt: str) -> Result | None:
     return last
 
 
-async def every_prompt(agent: Agent) -> Result | None:
-    """Run every prompt that comes in until the input ends and nothing is left running."""
+async def every_prompt(agent: Agent, on_state: OnState) -> Result | None:
+    """Run every prompt that comes in until the input ends and nothing is left running.
+
+    Law: the state is `idle` only when no further turn is owed: no background work runs, and nothing waits. A host keeps
+    its end of the input open until then, since later turns may have to ask it, too.
+    """
     last = await _before(agent)
     closed = False
     while not closed or agent.busy:
+        if not agent.busy:
+            on_state("idle")
         item = await agent.session.inbox.get()
         if isinstance(item, Closed):
             closed = True
         else:
+            on_state("running")
             last = await agent.answer(item) or last
     return last
 

@@ -119,6 +119,10 @@ class StreamOutput:
         """Print one line of the control protocol."""
         print(encode(line).decode(), file=self._file, flush=True)
 
+    def state(self, state: str) -> None:
+        """Print the state of the session: `running`, `requires_action` or `idle`."""
+        self._system({"subtype": "session_state_changed", "state": state, "sdk_host_only": True})
+
     def _system(self, fields: Mapping[str, Json]) -> None:
         self.line({"type": "system", **fields, "uuid": new_id(), "session_id": self._session_id})
 
