@@ -104,7 +104,7 @@ def test_the_stop_reason_goes_to_the_user_and_stays_in_the_conversation(name: st
     assert model_texts(made, Place.REMINDER) == (said,)
 
 
-@pytest.mark.req("R-229", "R-258")
+@pytest.mark.req("R-229")
 def test_a_call_that_a_stop_kept_from_running_has_an_error_for_its_result() -> None:
     made = outcome("PreToolUse", exited(0, {"continue": False}))
     assert model_texts(made, Place.ERROR) == (NOT_RUN,)
@@ -188,7 +188,6 @@ def test_only_the_model_has_a_place() -> None:
     assert all((message.place is not None) == (message.reader is Reader.MODEL) for message in messages(made))
 
 
-@pytest.mark.req("R-170", "R-171")
 def test_a_background_hook_speaks_bare_and_wakes_with_a_notification() -> None:
     output = {"systemMessage": "MSG", **specific("PostToolUse", additionalContext="CTX")}
     job = Job(command("c", async_rewake=True), event("PostToolUse"), b"", 0, "hook-1", None)

@@ -289,7 +289,7 @@ def compare(name: str, lived: Lived) -> None:
     assert [text for text in results if MARK in text] == [text for text in expected if MARK in text]
 
 
-@pytest.mark.req("R-275", "R-284", "R-319")
+@pytest.mark.req("R-229")
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("name", SCENES)
 def test_live_resumed_and_law_agree(tmp_path: Path, name: str, answer: str) -> None:
