@@ -238,6 +238,15 @@ def test_the_readme_has_a_hooks_section_and_names_the_ways_in() -> None:
         assert target in targets
 
 
+def test_every_target_of_the_makefile_is_phony_and_documented() -> None:
+    makefile = read("Makefile")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    phony = re.search(r"^\.PHONY:((?:.*\\\n)*.*)", makefile, re.MULTILINE)
+    assert phony
+    assert set(phony[1].replace("\\", " ").split()) == targets
+    assert set(re.findall(r"^make ([a-z-]+)", read("CONTRIBUTING.md"), re.MULTILINE)) <= targets
+
+
 def test_numbers_in_the_readme_are_right() -> None:
     others = int(re.search(r"and (\d+) more", README)[1])  # type: ignore[index]
     assert others + 4 == len(CATALOGUE)
