@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 #: Habits and their patterns. Text is one line: white space is collapsed before it is searched.
 HABITS: dict[str, str] = {
-    "Tell …": r"\bTells? (?:whether|which|what|how|why|who|where|when|the|a|an|of|all|every|each|for)\b",
+    "Tell …": r"(?-i:\bTells?) (?:whether|which|what|how|why|who|where|when|the|a|an|of|all|every|each|for)\b",
     "Give …, Say … for return": r"^(?:Give|Say)s?\b",
     "stands": r"\b(?:stands?|stood)\b(?!alone| alone)",
     "words, a text": r"\b(?:as|of its|the|a hook's|its) words\b|\b(?:a|no) texts?\b",
@@ -32,7 +32,7 @@ HABITS: dict[str, str] = {
     ", too": r", too\b",
     "mend, throw-away, deed": r"\b(?:mend(?:s|ed|ing|able)?|throw-away|deeds?|lends?|lent)\b",
 }
-_COMPILED = {habit: re.compile(pattern) for habit, pattern in HABITS.items()}
+_COMPILED = {habit: re.compile(pattern, re.IGNORECASE) for habit, pattern in HABITS.items()}
 
 #: Habits whose patterns also find good English: they are counted, and not refused.
 TOLERATED = ("words, a text", "look at", "of its own", "Give …, Say … for return")

@@ -60,13 +60,15 @@ SETTINGS = {
 }
 #: Variables that Hookwright reads, or sets for hooks.
 READ = {
-    "CLAUDE_CONFIG_DIR": "Stands for `~/.claude`.",
+    "CLAUDE_CONFIG_DIR": "A folder to use instead of `~/.claude`.",
     "HOOKWRIGHT_MANAGED_SETTINGS": "Another managed file, or a folder with `managed-settings.json` and "
     "`managed-settings.d/`.",
     "HOOKWRIGHT_TRUST": "`1` trusts whatever project files say, for this process.",
     "HOOKWRIGHT_RECORD": "A private file that receives every event with its payload, for `hookwright record`.",
     "HOOKWRIGHT_STATE_DIR": "Where the trust store and the journal are kept.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
+    "CLAUDE_CODE_SDK_READS_SESSION_STATE": "`1`, set by a client of the Agent SDK that waits for the session's state: "
+    "`hookwright run` reports it.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "`1` keeps credentials such as `ANTHROPIC_*`, `AWS_*`, `*_API_KEY`, `*_TOKEN` "
     "from hooks.",

@@ -104,7 +104,7 @@ class _CaseReader:
             seen.add(case.name)
             yield case
 
-    def case(self, written: Any, defaults: Mapping[str, Json], index: int, at: Path) -> Case:
+    def case(self, written: Json, defaults: Mapping[str, Json], index: int, at: Path) -> Case:
         """Read one case."""
         if not isinstance(written, dict):
             raise self.wrong(at, "a case is an object with `name`, `event` and `expect`")
@@ -158,7 +158,7 @@ class _CaseReader:
             return {"tool_name": variant, **fields}, None
         return fields, variant
 
-    def expect(self, written: Any, at: Path) -> Expect:
+    def expect(self, written: Json, at: Path) -> Expect:
         """Read the expectations."""
         if not isinstance(written, dict):
             raise self.wrong(at, "`expect` is an object, for example {decision: deny}")
@@ -213,7 +213,7 @@ class _CaseReader:
             raise self.wrong(at, "write a pattern, a list of patterns, null, {not: pattern} or {is: text}")
         return Matching(tuple(self.pattern(pattern, at) for pattern in patterns))
 
-    def pattern(self, text: Any, at: Path) -> re.Pattern[str]:
+    def pattern(self, text: Json, at: Path) -> re.Pattern[str]:
         """Compile a regular expression."""
         try:
             return re.compile(str(text), re.MULTILINE)
@@ -240,7 +240,7 @@ class _CaseReader:
             raise self.wrong((*at, key), f"`{key}` must be a string or a list of strings")
         return texts
 
-    def keys(self, own: Any, known: tuple[str, ...], at: Path) -> None:
+    def keys(self, own: Json, known: tuple[str, ...], at: Path) -> None:
         """Refuse an unknown key."""
         for key in own:
             if key not in known:

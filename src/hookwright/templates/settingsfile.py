@@ -67,7 +67,7 @@ def _already(known: Sequence[Json], group: Group) -> bool:
     return all((group.get("matcher"), handler) in there for handler in group["hooks"])
 
 
-def _inserted(text: str, tree: Tree, path: Path, new: Any) -> str:
+def _inserted(text: str, tree: Tree, path: Path, new: Json) -> str:
     """Insert the members of `new` after the last member of the container at a path."""
     bom = len(text) - len(text.removeprefix("\ufeff"))
     start = _offset(tree, path) + bom
@@ -90,7 +90,7 @@ def _offset(tree: Tree, path: Path) -> int:
     return int(spot if isinstance(spot, int) else spot[0])
 
 
-def _members(new: Any, own: str, unit: str) -> str:
+def _members(new: Json, own: str, unit: str) -> str:
     """Write members on separate lines, indented one step more than their container."""
     text = json.dumps(new, indent=unit or 2, ensure_ascii=False)
     lines = text.split("\n")[1:-1]

@@ -78,7 +78,7 @@ AskForm = Callable[[ElicitationRequest], Awaitable[Elicited]]
 
 
 class Person(msgspec.Struct, frozen=True):
-    """How to reach a person; None where there is nobody to ask."""
+    """How to reach a person; None if there is no user to ask."""
 
     permit: AskPermission | None = None
     fill_in: AskForm | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from hookwright.lint.model import Sample
 from hookwright.protocol.jsontext import Json
@@ -15,35 +14,35 @@ HOOKS = ".claude/hooks/"
 Hooks = Mapping[str, Json]
 
 
-def settings(hooks: Hooks, **keys: Any) -> str:
+def settings(hooks: Hooks, **keys: Json) -> str:
     """Write a settings file."""
     return json.dumps({**keys, "hooks": hooks}, indent=2, ensure_ascii=False) + "\n"
 
 
-def command(text: str, **fields: Any) -> dict[str, Json]:
+def command(text: str, **fields: Json) -> dict[str, Json]:
     """Make a command handler."""
     return {"type": "command", "command": text, **fields}
 
 
-def group(*handlers: Hooks, matcher: Any = None) -> dict[str, Json]:
+def group(*handlers: Hooks, matcher: Json = None) -> dict[str, Json]:
     """Make a group."""
     return {**({} if matcher is None else {"matcher": matcher}), "hooks": list(handlers)}
 
 
 def conf(
-    hooks: Hooks, at: str = "", *, target: str = "", files: Mapping[str, str] | None = None, **keys: Any
+    hooks: Hooks, at: str = "", *, target: str = "", files: Mapping[str, str] | None = None, **keys: Json
 ) -> Sample:
     """Make a sample that is a settings file."""
     return Sample({SETTINGS: settings(hooks, **keys), **(files or {})}, at, target=target)
 
 
-def one(event: str, handler: Json, at: str = "", *, matcher: Any = None, **rest: Any) -> Sample:
+def one(event: str, handler: Json, at: str = "", *, matcher: Json = None, **rest: Json) -> Sample:
     """Make a sample that is one handler in a settings file."""
     return conf({event: [group(handler, matcher=matcher)]}, at, **rest)
 
 
 def script(
-    name: str, body: str, at: str = "", *, event: str = "PreToolUse", matcher: Any = None, handler: Json | None = None
+    name: str, body: str, at: str = "", *, event: str = "PreToolUse", matcher: Json = None, handler: Json | None = None
 ) -> Sample:
     """Make a sample that is one script, with the settings that run it."""
     fields = dict(handler or {})
