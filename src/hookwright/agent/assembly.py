@@ -74,7 +74,7 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
         options = await _in_worktree(options, options.worktree, begun, host_parts.observers)
     model = SessionModel(host_parts.model if host_parts.model is not None else from_environment(options.env))
     closing.push_async_callback(model.close)
-    config = configured(options, located.project_dir)
+    config = configured(options, located.project_dir, host_parts.person.carry)
     servers = await closing.enter_async_context(McpServers(config.servers, env=options.env, cwd=options.cwd))
     main: Actor | None = None
     tools = SessionTools(lambda: main)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, assert_never
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client import ClientRequestContext, Transport
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import (
@@ -24,15 +25,18 @@ from mcp_types import (
 )
 
 from hookwright._version import __version__
+from hookwright.mcp._host import host_transport
 from hookwright.mcp.values import (
     CallFailed,
     Elicit,
     ElicitationRequest,
+    HostServer,
     HttpServer,
     McpTool,
     McpToolResult,
     ServerConfig,
     ServerUnavailable,
+    SseServer,
     StdioServer,
 )
 from hookwright.protocol.jsontext import Json
@@ -40,6 +44,8 @@ from hookwright.protocol.jsontext import Json
 _TAIL = 2000
 _LINES = 3
 _PAGES = 100
+#: Seconds: an answer may take as long as its caller waits.
+_NO_END = 365 * 86_400.0
 _T = TypeVar("_T")
 
 
@@ -183,6 +189,12 @@ class McpSession:
                 # An answer may take as long as its caller waits; only connecting has its own limit.
                 http = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(self._limit, read=None))
                 return streamable_http_client(url, http_client=await stack.enter_async_context(http))
+            case SseServer(url=url, headers=headers):
+                return sse_client(url, dict(headers), timeout=self._limit, sse_read_timeout=_NO_END)
+            case HostServer(carry=carry):
+                if carry is None:
+                    raise ServerUnavailable("it lives in a host program, and none is connected")
+                return host_transport(self._name, carry)
         assert_never(self._config)
 
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.mcp.values import HttpServer, ServerConfig, StdioServer
+from hookwright.mcp.values import HostServer, HttpServer, ServerConfig, SseServer, StdioServer
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.sources import Source
 from hookwright.text import did_you_mean
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_TYPES = ("stdio", "http")
+_TYPES = ("stdio", "http", "sse", "sdk")
 
 
 class McpConfig(msgspec.Struct, frozen=True):
@@ -64,8 +64,11 @@ def _server(entry: Json, place: str, env: Mapping[str, str]) -> ServerConfig:
     if kind not in _TYPES:
         hint = did_you_mean(kind, _TYPES) if isinstance(kind, str) else ""
         raise _Wrong("bad-value", f"{place}.type", f"{kind!r} is not one of {', '.join(_TYPES)}{hint}")
-    if kind == "http":
-        return HttpServer(_text(fields, "url", place, env), _pairs(fields, "headers", place, env))
+    if kind == "sdk":
+        return HostServer()
+    if kind in ("http", "sse"):
+        remote = HttpServer if kind == "http" else SseServer
+        return remote(_text(fields, "url", place, env), _pairs(fields, "headers", place, env))
     return StdioServer(
         _text(fields, "command", place, env), _texts(fields, "args", place, env), _pairs(fields, "env", place, env)
     )

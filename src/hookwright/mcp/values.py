@@ -27,7 +27,25 @@ class HttpServer(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-ServerConfig = StdioServer | HttpServer
+class SseServer(msgspec.Struct, frozen=True):
+    """A server at a URL: the older transport with server-sent events."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+#: Passes a JSON-RPC message to a server inside the host program and returns its answer.
+Carry = Callable[[str, Mapping[str, Json]], Awaitable[Mapping[str, Json]]]
+
+
+class HostServer(msgspec.Struct, frozen=True):
+    """A server inside the host program, which passes its messages on."""
+
+    #: None where no host program is connected.
+    carry: Carry | None = None
+
+
+ServerConfig = StdioServer | HttpServer | SseServer | HostServer
 
 
 class McpTool(msgspec.Struct, frozen=True, kw_only=True):

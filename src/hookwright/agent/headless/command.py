@@ -12,10 +12,11 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from hookwright.agent.agent import Agent, open_agent
+from hookwright.agent.agent import open_agent
 from hookwright.agent.headless.arguments import options_of
-from hookwright.agent.headless.control import Control
+from hookwright.agent.headless.control import Control, Opening
 from hookwright.agent.headless.debug_log import DebugLog
+from hookwright.agent.headless.host import HostLink
 from hookwright.agent.headless.prompts import every_prompt, one_prompt
 from hookwright.agent.headless.stream import StreamOptions, StreamOutput, output_for
 from hookwright.agent.state.components import given_agents
@@ -71,27 +72,26 @@ async def _run(args: argparse.Namespace, options: AgentOptions, console: Console
 async def _session(
     args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None
 ) -> Result | None:
+    control = console.control
+    opening = await control.opening() if control is not None else Opening()
+    found = opening.initialization
     async with AsyncExitStack() as closing:
-        model = from_environment(os.environ, script=args.script)
         agent = await closing.enter_async_context(
             open_agent(
-                options,
-                model=model,
+                found.applied(options),
+                model=from_environment(os.environ, script=args.script),
+                hooks=found.hooks,
                 person=console.person,
                 on_message_update=console.update,
                 observers=(console.notice,),
             )
         )
-        return await _prompts(args, agent, console, prompt)
-
-
-async def _prompts(args: argparse.Namespace, agent: Agent, console: Console, prompt: str | None) -> Result | None:
-    if args.init_only:
-        return None
-    if console.control is None:
-        return await one_prompt(agent, prompt or "")
-    console.control.serve(agent)
-    return await every_prompt(agent, console.control.state)
+        if args.init_only:
+            return None
+        if control is None:
+            return await one_prompt(agent, prompt or "")
+        agent.session.accompany(control.serve(agent, opening))
+        return await every_prompt(agent, control.link.state)
 
 
 class Console:
@@ -112,13 +112,15 @@ class Console:
     def _listening(self, asks: str | None) -> Control:
         if not isinstance(self._output, StreamOutput):
             raise ConfigError("--input-format stream-json needs --output-format stream-json")
-        on_state = self._output.state if os.environ.get(READS_STATE) == "1" else lambda _: None
-        control = Control(self._output.line, lambda text: print(f"hookwright: {text}", file=sys.stderr), on_state)
-        if asks is not None:
-            if asks != "stdio":
-                raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")
-            self.person = Person(permit=control.permit)
-        return control
+        link = HostLink(
+            self._output,
+            lambda text: print(f"hookwright: {text}", file=sys.stderr),
+            reads_state=os.environ.get(READS_STATE) == "1",
+        )
+        if asks is not None and asks != "stdio":
+            raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")
+        self.person = Person(permit=link.permit if asks is not None else None, carry=link.carry)
+        return Control(link)
 
     def update(self, update: Update) -> None:
         """Print and log an update."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
 
 from hookwright.agent.state.updates import Added, Diagnosed, HookEnded, Note, Update
 from hookwright.observers import EventEnded, Notice, RunEnded, RunStarted
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Ending, Run
+from hookwright.protocol.outcome import Ending, Late, Run
 from hookwright.protocol.replies import Exited
 from hookwright.visibility import Form, Reader, messages
 
@@ -83,6 +82,6 @@ class DebugLog:
         os.close(self._file)
 
 
-def _late(late: Any) -> str:
+def _late(late: Late) -> str:
     status = f"exit code {late.reply.status}" if isinstance(late.reply, Exited) else type(late.reply).__name__
     return f"{late.job.handler.label}: {status}"

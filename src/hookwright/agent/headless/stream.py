@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, Protocol, TextIO, assert_never
+from typing import Protocol, TextIO, assert_never
 
 import msgspec
 
@@ -126,7 +126,7 @@ class StreamOutput:
     def _system(self, fields: Mapping[str, Json]) -> None:
         self.line({"type": "system", **fields, "uuid": new_id(), "session_id": self._session_id})
 
-    def _message(self, kind: str, message: Any, parent: str | None, **more: Any) -> None:
+    def _message(self, kind: str, message: Mapping[str, Json], parent: str | None, **more: Json) -> None:
         about = {"parent_tool_use_id": parent, "session_id": self._session_id, "uuid": new_id()}
         self.line({"type": kind, "message": message, **about, **more})
 

@@ -74,6 +74,13 @@ class Components(msgspec.Struct, frozen=True):
     skills: Mapping[str, Skill]
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def only(self, skills: Sequence[str] | None) -> Components:
+        """Keep these skills of those the model may call, by name or `plugin:name`; None keeps all."""
+        if skills is None:
+            return self
+        kept = {name: skill for name, skill in self.skills.items() if not skill.for_model or name in skills}
+        return Components(self.agents, kept, self.diagnostics)
+
 
 BUILT_IN = (
     AgentType(
@@ -153,21 +160,28 @@ def given_agents(text: str) -> dict[str, AgentType]:
     value, problem = parse_json(text)
     if problem is not None or not isinstance(value, dict):
         raise ConfigError(f"--agents: expected a JSON object of agents by name: {problem or 'got something else'}")
+    return read_agents(value, "--agents")
+
+
+def read_agents(value: Json, place: str) -> dict[str, AgentType]:
+    """Read agents by name, `{name: {description, prompt, tools?, model?, hooks?}}`; raise ConfigError for others."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place}: expected an object of agents by name")
     found = {}
     for name, fields in value.items():
         if not isinstance(fields, dict) or not isinstance(fields.get("prompt"), str):
-            raise ConfigError(f"--agents: {name}: expected an object with `description` and `prompt`")
-        found[name] = _agent(name, fields, fields["prompt"], _given_hooks(name, fields))
+            raise ConfigError(f"{place}: {name}: expected an object with `description` and `prompt`")
+        found[name] = _agent(name, fields, fields["prompt"], _given_hooks(name, fields, place))
     return found
 
 
-def _given_hooks(name: str, fields: Mapping[str, Json]) -> tuple[MatcherGroup, ...]:
+def _given_hooks(name: str, fields: Mapping[str, Json], place: str) -> tuple[MatcherGroup, ...]:
     if "hooks" not in fields:
         return ()
-    source = Source(Scope.COMPONENT, "--agents", component=Component("agent", name))
+    source = Source(Scope.COMPONENT, place, component=Component("agent", name))
     found = parse_hooks(Tree({"hooks": fields["hooks"]}, (0,), 0), source)
     if found.diagnostics:
-        raise ConfigError(f"--agents: {name}: {found.diagnostics[0].message}")
+        raise ConfigError(f"{place}: {name}: {found.diagnostics[0].message}")
     return found.groups
 
 

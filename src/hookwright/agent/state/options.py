@@ -10,6 +10,7 @@ import msgspec
 from hookwright.agent.state.components import AgentType
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
+from hookwright.protocol.jsontext import Json
 
 MODES = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
 
@@ -58,6 +59,10 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: Ignore the project's `.mcp.json`.
     strict_mcp_config: bool = False
     agents: Mapping[str, AgentType] = msgspec.field(default_factory=dict)
+    #: The skills on offer; None for all.
+    skills: tuple[str, ...] | None = None
+    #: The schema of the answer; None for free text.
+    json_schema: Mapping[str, Json] | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     max_turns: int | None = None

@@ -23,7 +23,7 @@ from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Not
 from hookwright.agent.state.user_notes import notes
 from hookwright.agent.tools import Tool
 from hookwright.config import TrustPolicy
-from hookwright.mcp.values import ElicitationRequest, Elicited
+from hookwright.mcp.values import Carry, ElicitationRequest, Elicited
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import (
     Event,
@@ -78,10 +78,12 @@ AskForm = Callable[[ElicitationRequest], Awaitable[Elicited]]
 
 
 class Person(msgspec.Struct, frozen=True):
-    """How to reach a person; None if there is no user to ask."""
+    """How to reach a person and the host program; None if there is none to ask."""
 
     permit: AskPermission | None = None
     fill_in: AskForm | None = None
+    #: Passes messages to MCP servers that live in the host program.
+    carry: Carry | None = None
 
 
 def ignore(update: Update) -> None:

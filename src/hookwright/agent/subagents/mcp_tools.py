@@ -16,6 +16,7 @@ from hookwright.config import TrustPolicy
 from hookwright.errors import ConfigError, McpError
 from hookwright.mcp.servers import ElicitationRequest, Elicited, McpServers, ServerConfig, read_mcp_config
 from hookwright.mcp.servers import McpTool as Offered
+from hookwright.mcp.values import Carry, HostServer
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Elicitation as ElicitationEvent
 from hookwright.protocol.events import ElicitationResult, McpServer
@@ -35,8 +36,11 @@ class ConfiguredServers(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def configured(options: AgentOptions, project_dir: str) -> ConfiguredServers:
-    """Read the servers of `--mcp-config` and, if the project is trusted as a whole, of its `.mcp.json`."""
+def configured(options: AgentOptions, project_dir: str, carry: Carry | None) -> ConfiguredServers:
+    """Read the servers of `--mcp-config` and, if the project is trusted as a whole, of its `.mcp.json`.
+
+    `carry` reaches servers inside the host program.
+    """
     servers: dict[str, ServerConfig] = {}
     sources: dict[str, str] = {}
     notes: list[Diagnostic] = []
@@ -50,10 +54,14 @@ def configured(options: AgentOptions, project_dir: str) -> ConfiguredServers:
         texts.append((value if inline else _read(value), "--mcp-config" if inline else value, "dynamic"))
     for text, place, source in texts:
         found = read_mcp_config(text, Source(Scope.FLAG, place), options.env)
-        servers.update(found.servers)
+        servers.update({name: _reachable(server, carry) for name, server in found.servers.items()})
         sources.update(dict.fromkeys(found.servers, source))
         notes += found.diagnostics
     return ConfiguredServers(servers, sources, tuple(notes))
+
+
+def _reachable(server: ServerConfig, carry: Carry | None) -> ServerConfig:
+    return HostServer(carry) if isinstance(server, HostServer) else server
 
 
 def _read(path: str) -> str:

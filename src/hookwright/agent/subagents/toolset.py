@@ -46,7 +46,7 @@ class Toolset:
     def equip(self) -> None:
         """Read agents and skills again and offer every tool the options ask for."""
         if not self._options.safe_mode:
-            self.components = load_components(self._hooks.loaded, self._options.agents)
+            self.components = load_components(self._hooks.loaded, self._options.agents).only(self._options.skills)
             for diagnostic in self.components.diagnostics:
                 self._tell(Diagnosed(diagnostic))
         self._stamps = self._look()
