@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler, OnFailure
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import matched_value
 from hookwright.protocol.outcome import (
     NO_OPINION,
     SILENT,
+    Allow,
     Block,
     Decision,
     Deny,
+    Ending,
     EndTurn,
     NoOpinion,
     Outcome,
@@ -131,3 +136,49 @@ def _fields(verdicts: Sequence[Verdict]) -> dict[str, Json]:
 
 def _diagnostics(verdicts: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
     return tuple([diagnostic for verdict in verdicts for diagnostic in verdict.diagnostics])
+
+
+# ── the last word on an input ───────────────────────────────────────────────
+
+
+def guards(handler: Handler) -> bool:
+    """Return whether a handler must have seen an input before it is used.
+
+    Law: it must, unless it runs in the background, or comes with the project and is not declared to fail closed.
+    """
+    return not handler.background and (not handler.source.from_project or handler.on_failure is OnFailure.BLOCK)
+
+
+def has_word_on(run: Run, seen: Mapping[str, Json], final: Mapping[str, Json]) -> bool:
+    """Return whether a run is about the final input: its handler saw that input, or wrote it."""
+    return seen == final or run.verdict.updated_input == final
+
+
+def second_word(run: Run, final: Mapping[str, Json], rewrote: bool) -> Run:
+    """Return a run on an input that was rewritten, with what of its verdict still has an effect.
+
+    Law: it may refuse, ask and end the turn; what it says to people and to the model was said the first time. If it
+    rewrites the input again, the call is refused, since nothing would see that input. A handler that `rewrote` the
+    input the first time lost to a later one, and its second rewrite is ignored.
+    """
+    verdict = run.verdict
+    again = verdict.updated_input is not None and verdict.updated_input != final
+    kept = Verdict(
+        ending=verdict.ending,
+        decision=verdict.decision,
+        stop=verdict.stop,
+        error=verdict.error,
+        diagnostics=verdict.diagnostics,
+    )
+    if again and not rewrote and not isinstance(verdict.decision, Deny | Block):
+        reason = f"[{run.handler.label}]: rewrote an input that another hook had rewritten; the call does not run"
+        kept = msgspec.structs.replace(kept, ending=Ending.BLOCKING, decision=Deny(reason))
+    return msgspec.structs.replace(run, verdict=kept)
+
+
+def on_final_input(outcome: Outcome, answered: Sequence[Run]) -> Outcome:
+    """Return an outcome whose allow is about the final input: one for the input before the rewrite is not an allow."""
+    allowed = any(isinstance(run.verdict.decision, Allow) for run in answered)
+    if allowed or not isinstance(outcome.decision, Allow):
+        return outcome
+    return msgspec.structs.replace(outcome, decision=NO_OPINION, reasons=())

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hookwright.aggregate import aggregate
+from hookwright.aggregate import aggregate, guards, has_word_on, on_final_input, second_word
 from hookwright.background import Background
 from hookwright.deadline import within
 from hookwright.hookset import HookSet
@@ -20,8 +20,9 @@ from hookwright.protocol.events import Event, EventRules
 from hookwright.protocol.handlers import CommandHandler, Handler, Kind
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import matched_value
-from hookwright.protocol.outcome import Block, Deny, Ending, Late, Outcome, Run, Skip, SkipReason, Timing
+from hookwright.protocol.outcome import Block, Defer, Deny, Ending, Late, Outcome, Run, Skip, SkipReason, Timing
 from hookwright.protocol.replies import Failed, Failure, Reply
 from hookwright.protocol.sources import Scope
 from hookwright.protocol.wire import encode_event
@@ -93,7 +94,21 @@ class HookEngine:
         runs = await self._run_layer(selection.handlers, event, skips)
         # Thousands of handlers may be for other tools: their skips are passed on as they are.
         every = (*selection.skips, *skips) if skips else selection.skips
-        return self._told(event, aggregate(event, runs, every, selection.notes), started)
+        outcome = aggregate(event, runs, every, selection.notes)
+        if _may_be_rewritten(event) and outcome.updated_input is not None:
+            outcome = await self._last_word(event, outcome, [(run, event) for run in runs])
+        return self._told(event, outcome, started)
+
+    async def recheck(self, event: Event, before: Sequence[Run] = ()) -> Outcome:
+        """Fire an event whose input the host, the user or another event's hook rewrote at the guards that run for it.
+
+        `before` are the runs on the input as it was. Only refusals, questions and stops of this firing have an effect.
+        """
+        started = time.perf_counter()
+        outcome = Outcome(event=event.event_name, matched=matched_value(event), updated_input=_input(event))
+        rewriters = [run for run in before if run.verdict.updated_input is not None]
+        checked = await self._last_word(event, outcome, [], rewriters)
+        return self._told(event, msgspec.structs.replace(checked, updated_input=None), started)
 
     def select(self, event: Event) -> Selection:
         """Return the handlers that run for an event, in configuration order, and why each other one is skipped.
@@ -124,6 +139,7 @@ class HookEngine:
     async def _in_layers(self, event: Event, selection: Selection) -> Outcome:
         """Run the managed layer and the other one; what the first rewrites, the second is selected for."""
         runs: list[Run] = []
+        heard: list[tuple[Run, Event]] = []
         skips: list[Skip] = []
         notes: dict[Diagnostic, None] = dict.fromkeys(selection.notes)
         for managed in (False, True) if event.rules.managed_last else (True, False):
@@ -135,8 +151,45 @@ class HookEngine:
             if not managed and _closed(runs, event.rules):
                 skips += [Skip(handler, SkipReason.OUTER_BLOCK) for handler in handlers]
             else:
-                runs += await self._run_layer(handlers, seen, skips)
-        return aggregate(event, runs, skips, tuple(notes))
+                layer = await self._run_layer(handlers, seen, skips)
+                runs += layer
+                heard += [(run, seen) for run in layer]
+        outcome = aggregate(event, runs, skips, tuple(notes))
+        if _may_be_rewritten(event) and outcome.updated_input is not None:
+            return await self._last_word(event, outcome, heard)
+        return outcome
+
+    async def _last_word(
+        self, event: Event, outcome: Outcome, heard: Sequence[tuple[Run, Event]], rewriters: Sequence[Run] = ()
+    ) -> Outcome:
+        """Let guards judge the final input of a call, each once.
+
+        Law (D20): after a rewrite, every guard that runs for the final input and has not seen or written it is asked
+        about it, managed ones last, and may refuse. An allow for the input before the rewrite is no allow.
+        """
+        final = outcome.updated_input
+        if final is None or outcome.stop is not None or isinstance(outcome.decision, Deny | Block | Defer):
+            return outcome
+        event = msgspec.structs.replace(event, tool_input=dict(final))
+        settled = [run for run, saw in heard if has_word_on(run, _input(saw), final)]
+        rewrote = {id(run.handler) for run, _ in heard if run.verdict.updated_input is not None}
+        rewrote |= {id(run.handler) for run in rewriters}
+        done = {id(run.handler) for run in settled}
+        selection = self.select(event)
+        waiting = [handler for handler in selection.handlers if guards(handler) and id(handler) not in done]
+        skips: list[Skip] = []
+        again: list[Run] = []
+        for managed in (False, True):
+            layer = [handler for handler in waiting if _is_managed(handler) is managed]
+            ignored = rewrote if not managed else set()
+            runs = await self._run_layer(layer, event, skips)
+            again += [second_word(run, final, id(run.handler) in ignored) for run in runs]
+        if again:
+            new = tuple(note for note in selection.notes if note not in outcome.diagnostics)
+            every = aggregate(event, [*outcome.runs, *again], (*outcome.skips, *skips), new)
+            kept = [note for note in outcome.diagnostics if note not in every.diagnostics]
+            outcome = msgspec.structs.replace(every, updated_input=final, diagnostics=(*kept, *every.diagnostics))
+        return on_final_input(outcome, [*settled, *again])
 
     def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
         """Tell observers the outcome; the host reads in it which of them failed."""
@@ -248,6 +301,16 @@ def _nothing(event: Event, selection: Selection) -> Outcome:
     return Outcome(
         event=event.event_name, matched=matched_value(event), skips=selection.skips, diagnostics=selection.notes
     )
+
+
+def _may_be_rewritten(event: Event) -> bool:
+    """Return whether hooks of an event may rewrite a tool's input before the tool runs."""
+    return "updated_input" in event.rules.output
+
+
+def _input(event: Event) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = getattr(event, "tool_input", {})
+    return found
 
 
 def _observer_failed(observer: Observer, notice: Notice, error: Exception) -> Diagnostic:

@@ -20,7 +20,7 @@ from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import ConfigChange, Event
 from hookwright.protocol.handlers import Kind, MatcherGroup
 from hookwright.protocol.job import Executor
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Outcome, Run
 from hookwright.protocol.sources import Component, Scope
 from hookwright.selection import HookState, inactive
 from hookwright.storage import Stamp, stamp
@@ -55,6 +55,10 @@ class HookSession:
         """Apply changed settings, then fire the event."""
         await self.refresh(event)
         return await self.engine.fire(event)
+
+    async def recheck(self, event: Event, before: Sequence[Run] = ()) -> Outcome:
+        """Let guards judge an input that was rewritten after its PreToolUse hooks ran; see `HookEngine.recheck`."""
+        return await self.engine.recheck(event, before)
 
     def env_files(self) -> list[tuple[str, str]]:
         """Return what hooks persisted through CLAUDE_ENV_FILE, as (hook, path) in hook order."""

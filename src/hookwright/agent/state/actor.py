@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from hookwright.agent.tools import Tool, ToolContext
 from hookwright.models.types import Response, Usage
 from hookwright.models.types import ToolDefinition as Offer
 from hookwright.protocol.events import Event, ModeEvent
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Outcome, Run
 
 E = TypeVar("E", bound=Event)
 
@@ -135,6 +135,11 @@ class Actor:
         """Fire an event on behalf of this agent's conversation."""
         self.dialogue.speak_for()
         return await self.session.fire(event)
+
+    async def recheck(self, event: Event, before: Sequence[Run]) -> Outcome:
+        """Let guards judge an input that was rewritten after they ran, on behalf of this agent's conversation."""
+        self.dialogue.speak_for()
+        return await self.session.recheck(event, before)
 
 
 class Caller(msgspec.Struct, frozen=True):

@@ -33,7 +33,7 @@ from hookwright.protocol.events import (
 )
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import canonical_model
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Outcome, Run
 from hookwright.session import HookSession
 
 E = TypeVar("E", bound=Event)
@@ -150,7 +150,13 @@ class Session:
 
     async def fire(self, event: Event) -> Outcome:
         """Fire an event and show the person what its hooks say to them."""
-        outcome = await self.hooks.fire(event)
+        return self._shown(await self.hooks.fire(event))
+
+    async def recheck(self, event: Event, before: Sequence[Run]) -> Outcome:
+        """Let guards judge an input that was rewritten after they ran, and show the person what they say."""
+        return self._shown(await self.hooks.recheck(event, before))
+
+    def _shown(self, outcome: Outcome) -> Outcome:
         for note in notes(outcome):
             self.tell(note)
         self.tell_of_changes()

@@ -15,11 +15,11 @@ from hookwright.agent.state.session import AskPermission, Permission, Permission
 from hookwright.agent.tools import Tool
 from hookwright.agent.transcript import CallContext
 from hookwright.models.types import Block
-from hookwright.protocol.events import Event, PermissionDenied, PermissionRequest
+from hookwright.protocol.events import Event, PermissionDenied, PermissionRequest, PreToolUse
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Allow, Deny, Outcome
+from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Outcome
 from hookwright.protocol.sources import Scope
-from hookwright.visibility import Form, Place, Reader, for_reader, model_texts
+from hookwright.visibility import NOT_RUN, Form, Place, Reader, for_reader, model_texts
 
 E = TypeVar("E", bound=Event)
 
@@ -77,15 +77,21 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
     """Decide about a call, on the input that hooks left it with; return the request to run.
 
     Law: a hook's denial holds in every mode; a hook's allow spares the question and nothing else, so deny and ask
-    rules still apply; a hook's ask asks the person, and without a person it denies with its own reason.
+    rules still apply; a hook's ask asks the person, and without a person it denies with its own reason. Whichever
+    hook or host rewrites the input, guards and deny rules judge the input the tool would run with.
     """
     if isinstance(pre.decision, Deny):
         return _denied_by_hook(pre)
     rewritten = _rewritten(request, pre.updated_input, "PreToolUse")
     if isinstance(rewritten, RefusedCall):
         return rewritten
-    actor = request.actor
-    ruling = actor.session.permissions.decide(rewritten.for_rules(), pre.decision, actor.role.mode)
+    actor, decision = request.actor, pre.decision
+    if pre.updated_input is not None and rewritten.arguments != dict(pre.updated_input):
+        held = await _rechecked(rewritten, pre)
+        if isinstance(held, RefusedCall):
+            return held
+        decision = held.decision if isinstance(held, Asked) else decision
+    ruling = actor.session.permissions.decide(rewritten.for_rules(), decision, actor.role.mode)
     match ruling:
         case Permit():
             return rewritten
@@ -122,6 +128,27 @@ def _rewritten(request: ToolRequest, update: Mapping[str, Json] | None, event: s
     return request.using(dict(update))
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """A guard wants the person to confirm an input that was rewritten."""
+
+    decision: Ask
+
+
+async def _rechecked(request: ToolRequest, pre: Outcome) -> RefusedCall | Asked | None:
+    """Let guards judge an input that they have not seen."""
+    outcome = await request.actor.recheck(request.event(PreToolUse), pre.runs)
+    if outcome.runs:
+        request.record(outcome)
+    match outcome.decision:
+        case Deny():
+            return _denied_by_hook(outcome)
+        case Defer(reason=reason):
+            return RefusedCall(text=reason or "A hook defers a call whose input was rewritten; it does not run.")
+        case Ask() as ask:
+            return Asked(ask)
+    return RefusedCall(text=NOT_RUN, interrupts=True) if outcome.stop is not None else None
+
+
 # ── asking ──────────────────────────────────────────────────────────────────
 
 
@@ -137,16 +164,17 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
         case Deny(interrupt=interrupt):
             return RefusedCall(text=_error(outcome), interrupts=interrupt)
         case Allow():
-            allowed = _allowed(request, outcome)
+            allowed = await _allowed(request, outcome, pre)
             if not isinstance(allowed, AskUser):
                 return allowed
             ruling = allowed
     if person.permit is None:
         return RefusedCall(text=ruling.reason)
-    return _answered(request, await _noticed(actor.session, person.permit, _question(request, ruling, pre)))
+    answer = await _noticed(actor.session, person.permit, _question(request, ruling, pre))
+    return await _answered(request, answer, pre)
 
 
-def _allowed(request: ToolRequest, outcome: Outcome) -> ToolRequest | RefusedCall | AskUser:
+async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> ToolRequest | RefusedCall | AskUser:
     """Apply a hook's allow: deny and ask rules outrank it, also over its rewrite; its updates apply from now on."""
     rewritten = _rewritten(request, outcome.updated_input, "PermissionRequest")
     if isinstance(rewritten, RefusedCall):
@@ -157,6 +185,12 @@ def _allowed(request: ToolRequest, outcome: Outcome) -> ToolRequest | RefusedCal
         return RefusedCall(text=held.text)
     if held is not None:
         return held
+    if rewritten.arguments != request.arguments:
+        judged = await _rechecked(rewritten, pre)
+        if isinstance(judged, RefusedCall):
+            return judged
+        if judged is not None:
+            return AskUser(judged.decision.reason, By.HOOK)
     session.update_permissions_of_hook(outcome.fields.get("updated_permissions", ()))
     return rewritten
 
@@ -188,8 +222,8 @@ async def _noticed(session: Session, ask: AskPermission, question: PermissionQue
         waiting.cancel()
 
 
-def _answered(request: ToolRequest, answer: Permission) -> ToolRequest | RefusedCall:
-    """Apply the person's answer."""
+async def _answered(request: ToolRequest, answer: Permission, pre: Outcome) -> ToolRequest | RefusedCall:
+    """Apply the person's answer; deny rules and guards outrank an input the person or the host changed."""
     if not answer.allow:
         return RefusedCall(text=answer.message or "The user denied this tool call.", interrupts=answer.interrupt)
     request.actor.session.update_permissions_of_person(answer.updated_permissions)
@@ -199,7 +233,12 @@ def _answered(request: ToolRequest, answer: Permission) -> ToolRequest | Refused
     problem = tool.problem(update)
     if problem is not None:
         return RefusedCall(text=f"The host changed the input of {tool.name} to one that does not fit: {problem}")
-    return request.using(update)
+    changed = request.using(update)
+    held = request.actor.session.permissions.guard(changed.for_rules())
+    if isinstance(held, Refuse):
+        return RefusedCall(text=held.text)
+    judged = await _rechecked(changed, pre)  # a guard that asks has its answer: the person wrote this input
+    return judged if isinstance(judged, RefusedCall) else changed
 
 
 async def _classified(request: ToolRequest) -> ToolRequest | RefusedCall:
