@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 import hookwright.observers.journal
-from hookwright.observers.journal import Journal, redact, short
+from hookwright.observers.journal import Journal, short
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.secrets import redact
 from support import command
 from test_engine import at, engine, group
 

@@ -39,6 +39,7 @@ from hookwright.models.types import Block, Model
 from hookwright.observers import Observer
 from hookwright.protocol.events import WorktreeCreate
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.secrets import scrubbed
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
 
@@ -203,7 +204,7 @@ def _tool_context(
     return ToolContext(
         root=options.cwd,
         cwd=options.cwd,
-        env={**options.env, **hooks.loaded.settings.env, "CLAUDECODE": "1"},
+        env=scrubbed({**options.env, **hooks.loaded.settings.env, "CLAUDECODE": "1"}),
         folder=folder,
         shells=Shells(folder, lambda ended: inbox.put(_notice(ended)), hooks.watchdog),
         env_files=env_files,

@@ -12,10 +12,10 @@ import msgspec
 
 from hookwright.cases.firing import PROJECT
 from hookwright.errors import MissingExtra
-from hookwright.observers.journal import redact
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample_fields
+from hookwright.protocol.secrets import redact
 
 #: A case as it is written to a file.
 Written = dict[str, Json]

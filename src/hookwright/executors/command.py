@@ -20,6 +20,7 @@ from hookwright.protocol.host import Host
 from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.jsontext import is_object
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.secrets import scrubbed
 from hookwright.protocol.wire import async_request
 from hookwright.storage import make_folder
 
@@ -28,7 +29,6 @@ _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA
 _POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
 #: Variables of an outer session that would be wrong in this one.
 _NOT_INHERITED = ("CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_EFFORT", "CLAUDE_CODE_REMOTE")
-_SCRUBBED = re.compile(r"^(ANTHROPIC_|AWS_|AZURE_|GOOGLE_APPLICATION_|GCP_|OPENAI_)|_(API_KEY|TOKEN|SECRET)$")
 
 #: Entries in the cache of environments, by handler and session.
 _MOST_PREPARED = 1024
@@ -230,9 +230,7 @@ def _for_powershell(text: str) -> str:
 def base_environment(host: Host) -> dict[str, str]:
     """Build the environment of a session's hooks: inherited, settings' `env`, the session's own variables."""
     env = {name: value for name, value in host.env.items() if not name.startswith("OTEL_")}
-    env.update(host.settings_env)
-    if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") == "1":
-        env = {name: value for name, value in env.items() if not _SCRUBBED.search(name)}
+    env = scrubbed({**env, **host.settings_env})
     for name in _NOT_INHERITED:
         env.pop(name, None)
     env.update(

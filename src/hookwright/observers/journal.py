@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -16,6 +14,7 @@ from hookwright.protocol.handlers import Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Late, Outcome, Run, Skip, Timing
 from hookwright.protocol.replies import Backgrounded, Exited, Reply
+from hookwright.protocol.secrets import redact
 from hookwright.protocol.wire import encode
 from hookwright.storage import append_line, make_folder
 
@@ -23,36 +22,9 @@ from hookwright.storage import append_line, make_folder
 ROTATE_AT = 8 * 1024 * 1024
 KEEP = 4
 
-#: What looks like a credential, anywhere in a text. Every repetition is bounded, so matching stays fast.
-_SECRETS = r"""(?ix)
-    (?P<kept>
-        \b(?:authorization|bearer)\b["']?[:=\s]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
-      | (?<![\w-])[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api[-_]?key|access[-_]?key|credentials?)[\w-]{0,40}
-        ["']?\s{0,8}[:=]\s{0,8}["']?(?:bearer\s{1,8}|basic\s{1,8})?
-      | (?<!\S)--?(?:[\w-]{0,40}-)?(?:token|secret|password|api-?key)\s{1,8}["']?
-      | ://[^\s/:@]{0,80}:(?=[^\s/@]{1,200}@)
-    )[^\s"'@]{3,400}
-    | \b(?:sk|pk|rk)[-_][\w-]{12,400}
-    | \b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_)[\w-]{16,400}
-    | \bxox[abprs]-[\w-]{10,400}
-    | \bA(?:KIA|SIA)[0-9A-Z]{16}\b
-    | \bAIza[\w-]{30,60}
-    | \beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{0,4000}
-    | -----BEGIN[ A-Z]{0,40}PRIVATE[ ]KEY-----(?s:.){0,8000}?(?:-----END[ A-Z]{0,40}-----|\Z)
-    """
 _REASON = 500
 #: Characters searched before a text is cut: a credential that begins in the kept part ends within these.
 _SEARCHED = 8192
-
-
-@functools.cache
-def _secrets() -> re.Pattern[str]:
-    return re.compile(_SECRETS)  # on first use: more than a millisecond of every start
-
-
-def redact(text: str) -> str:
-    """Replace what looks like a credential."""
-    return _secrets().sub(lambda found: (found["kept"] or "") + "[redacted]", text)
 
 
 def short(text: str) -> str:

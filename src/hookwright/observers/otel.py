@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from hookwright.errors import MissingExtra
 from hookwright.observers import EventEnded, LateEnded, Notice
-from hookwright.observers.journal import decision_of, redact
+from hookwright.observers.journal import decision_of
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.handlers import Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Run, Timing
 from hookwright.protocol.replies import Backgrounded
+from hookwright.protocol.secrets import redact
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
