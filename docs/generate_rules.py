@@ -26,7 +26,8 @@ are tests. `hookwright rules HK401` prints the same.
 
 The messages describe what Claude Code does, and what Hookwright does where it differs. Rules marked † are found, or
 found more reliably, with `hookwright check --run`, which fires sample events at trusted hooks in a scratch copy of the
-project.
+project. Rules marked * are opinions, or matter on other systems only: they are reported with `--strict`, or when
+`--select` names them.
 
 ## Suppressing a finding
 
@@ -95,7 +96,7 @@ def _overview() -> Iterator[str]:
     yield "| Rule | Severity | What it finds |"
     yield "|---|---|---|"
     for rule in RULES.values():
-        mark = " †" if rule.runs else ""
+        mark = (" †" if rule.runs else "") + (" *" if rule.strict else "")
         yield f"| [{rule.title}](#{_anchor(rule)}){mark} | {rule.severity.value} | {_cell(rule.summary)} |"
     yield ""
 
@@ -114,6 +115,7 @@ def _rule(rule: LintRule) -> Iterator[str]:
         rule.severity.value,
         *(["† with `--run`"] if rule.runs else []),
         *(["with `--target`"] if rule.needs_target else []),
+        *(["with `--strict`"] if rule.strict else []),
     ]
     yield f"*{', '.join(notes)}.* {rule.summary}"
     yield ""

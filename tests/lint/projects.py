@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from hookwright.config.locations import Surroundings
-from hookwright.lint import CheckOptions, CheckScope, Finding, Sample, gather, lint, read_target
+from hookwright.lint import CheckOptions, CheckScope, Finding, RuleSelection, Sample, gather, lint, read_target
 from hookwright.lint.running import run_hooks
 
 #: Programs that hooks name; tests must not depend on what a machine has installed.
@@ -49,6 +49,9 @@ PROGRAMS = [
     "uvx",
 ]
 
+DEFAULT = RuleSelection()
+STRICT = RuleSelection(strict=True)
+
 
 def write(sample: Sample, root: Path) -> Path:
     """Lay a sample out as files; what begins with `#!` may be run."""
@@ -73,13 +76,15 @@ def programs() -> str:
     return f"{os.environ['PATH']}{os.pathsep}{folder}"
 
 
-def check(root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = (".",)) -> list[Finding]:
+def check(
+    root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = (".",), selection: RuleSelection = DEFAULT
+) -> list[Finding]:
     """Check a project on disk."""
     home.mkdir(exist_ok=True)
     env = {"PATH": programs(), "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     around = Surroundings.here(env, str(home), str(root))
     subject = gather(CheckScope(paths=paths), CheckOptions(env=env, target=read_target(target)), around)
-    return lint(subject)
+    return lint(subject, selection)
 
 
 def line_of(sample: Sample) -> tuple[str, int]:

@@ -196,9 +196,9 @@ def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
     found = parse_hooks(parsed, source, at) if at is not None else Found()
     if declared is not None:
         found = msgspec.structs.replace(found, diagnostics=(*declared[1], *found.diagnostics))
-    return Document(
-        path, text, role, source, parsed, at or ("hooks",), found, reach, declared[0] if declared is not None else None
-    )
+    where = ("hooks",) if at is None else at
+    own = declared[0] if declared is not None else None
+    return Document(path, text, role, source, parsed, where, found, reach, own)
 
 
 def _hooks_at(value: Json, role: Role) -> Path | None:

@@ -45,6 +45,19 @@ _DANGER = re.compile(
     r"|id_rsa|credential|password|\bdd\b.*of=|kubectl\W+delete|terraform\W+destroy",
     re.IGNORECASE,
 )
+#: Words of a message that sends the agent back, unless it is about the hook's own trouble.
+_REPROACH = re.compile(
+    r"\b(?:invalid|illegal|violat\w+|abort\w*|cannot|can'?t|don'?t|do not|must|never|only|instead|first|please|use"
+    r"|not on|no \w+ (?:to|on|in)|stop|requires?|needs?|fix|large|too|fail(?:s|ed|ing)|not (?:valid|in|ok|safe))\b",
+    re.IGNORECASE,
+)
+_OWN_TROUBLE = re.compile(
+    r"\b(?:jq|json|pars\w+|stdin|install\w*|missing|not found|no such|usage|config\w*|python3?|node|depend\w+"
+    r"|unavailable|internal|hook (?:error|failed)|time[d ]*out|input)\b",
+    re.IGNORECASE,
+)
+#: Where the content of an event is, or where authors expect it.
+_CONTENT = ("event.tool_input", "event.prompt", "env.CLAUDE_TOOL", "env.TOOL_INPUT", "env.CLAUDE_FILE")
 _SEARCHES = frozenset({Asks.CONTAINS, Asks.REGEX, Asks.GLOB, Asks.PREFIX, Asks.EQUALS, Asks.SUFFIX})
 
 
@@ -178,11 +191,29 @@ def waits(hook: CheckedHook) -> bool:
 
 def means_no(point: Point) -> str | None:
     """Return the refusal message printed right before a point, or None."""
-    for stmt in point.near:
-        spoken = isinstance(stmt, Say) and stmt.stream is not Stream.AWAY and not looks_like_object(stmt.text)
-        if spoken and isinstance(stmt, Say) and _REFUSAL.search(stmt.text.known):
-            return stmt.text.known.strip()
+    for stmt in (*_spoken_first(point), *point.near):
+        if not isinstance(stmt, Say) or stmt.stream is Stream.AWAY or looks_like_object(stmt.text):
+            continue
+        words = stmt.text.known
+        if _REFUSAL.search(words) or (point.under and _reproaches(point, words)):
+            return words.strip()
     return None
+
+
+def _spoken_first(point: Point) -> tuple[Stmt, ...]:
+    """Return the message in `echo … && exit 1`, which comes before the branch."""
+    last = point.under[-1] if point.under else None
+    printing = last is not None and last.arm is not None and last.arm.test.patterns[:1] in (("echo",), ("printf",))
+    return point.before[-1:] if printing and not point.near else ()
+
+
+def _reproaches(point: Point, words: str) -> bool:
+    """Return whether a message sends the agent back: it follows a test of the event, or says what to do."""
+    if not re.search(r"[A-Za-z]{3}", words) or _OWN_TROUBLE.search(words):
+        return False
+    tests = [atom for condition in point.under for arm in condition.branch.arms for atom, _ in arm.test.atoms()]
+    content = any(about_content(atom) and atom.kind in _SEARCHES for atom in tests)
+    return content or bool(_REPROACH.search(words))
 
 
 def refuses(words: str) -> bool:
@@ -204,7 +235,7 @@ def dangerous_test(point: Point) -> Test | None:
 
 def about_content(test: Test) -> bool:
     """Return whether a test is about the event's content: the tool's input or the prompt."""
-    return any(origin.startswith(("event.tool_input", "event.prompt")) or origin == "event" for origin in test.origins)
+    return any(origin == "event" or origin.startswith(_CONTENT) for origin in test.origins)
 
 
 def answered(point: Point) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -12,6 +13,7 @@ import msgspec
 
 from hookwright.config.files import read_bytes
 from hookwright.config.scripts import Reach
+from hookwright.errors import MissingExtra
 from hookwright.lint.programs.blocks import Point, points
 from hookwright.lint.programs.ir import (
     Asks,
@@ -45,6 +47,16 @@ _WITH_VALUE = frozenset(
 )
 _CODE_OPTIONS = frozenset(["-c", "-e", "-m", "--eval", "-p", "--print", "-s", "-"])
 _CODE = re.compile(r"\.(?:sh|bash|zsh|py|[cm]?[jt]s|tsx|rb|pl|php|ps1)$")
+#: Why a script is not read, by its interpreter or the ending of its name.
+_LANGUAGES = {
+    "pwsh": "PowerShell is not read",
+    ".ps1": "PowerShell is not read",
+    ".ts": "TypeScript is not read",
+    ".tsx": "TypeScript is not read",
+    ".mts": "TypeScript is not read",
+}
+_TOO_LONG = "it is too long or too deeply nested"
+_NO_PARSER = "its language needs pip install 'hookwright[lint]'"
 _BY_ENDING = {
     ".sh": Language.SHELL,
     ".bash": Language.SHELL,
@@ -70,6 +82,8 @@ class HookScript(msgspec.Struct, frozen=True, eq=False):
     #: The command looks whether the file is there before it runs it.
     tested: bool = False
     program: Program | None = None
+    #: Why there is no program although the file exists; empty otherwise.
+    unread: str = ""
     #: The line after `#!`, without it; None when there is none.
     shebang: str | None = None
 
@@ -80,6 +94,8 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
     #: The shell text of the command itself; None for the exec form and for PowerShell.
     inline: Program | None = None
     scripts: tuple[HookScript, ...] = ()
+    #: Why the text of the command was not read; empty when it was, and for the exec form.
+    unread: str = ""
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -106,12 +122,28 @@ def launch(handler: Handler, reach: Reach) -> Launch:
         call = Call(Place(), words)
         return Launch(None, tuple(_scripts([Point(call)], reach)))
     if handler.shell == "powershell":
-        return Launch()
+        return Launch(unread=_LANGUAGES["pwsh"])
     try:
         inline = read_shell(handler.command, known=known)
     except (TooLong, RecursionError):
-        return Launch()
+        return Launch(unread=_TOO_LONG)
+    except MissingExtra:
+        return Launch(None, tuple(_scripts(_one_command(handler.command, known), reach)), _NO_PARSER)
     return Launch(inline, tuple(_scripts(list(points(inline.body)), reach)))
+
+
+def _one_command(command: str, known: Mapping[str, str]) -> list[Point]:
+    """Split a command without shell operators into words, where shell text cannot be parsed."""
+    if re.search(r"[;&|<>()`\n]", command):
+        return []
+    for name, value in known.items():
+        command = re.sub(rf"\$\{{{name}\}}|\${name}\b", lambda _, value=value: value, command)  # type: ignore[misc]
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    home = known["HOME"]
+    return [Point(Call(Place(), tuple(text(home + w[1:] if w.startswith("~/") else w) for w in words)))]
 
 
 def _expanded(word: str, known: Mapping[str, str]) -> str:
@@ -157,6 +189,9 @@ def _script(point: Point, interpreter: str, word: str, path: str, tested: bool) 
     first = _first_line(path) if exists else ""
     shebang = first[2:] if first.startswith("#!") else None
     language = _language(interpreter, shebang, path)
+    program: Program | str = ""
+    if exists:
+        program = read_file(path, language) if language is not None else _why_unread(interpreter, shebang, path)
     return HookScript(
         path=path,
         word=word,
@@ -165,7 +200,8 @@ def _script(point: Point, interpreter: str, word: str, path: str, tested: bool) 
         call=point.stmt,
         decides=_decides(point),
         tested=tested,
-        program=read_file(path, language) if exists and language is not None else None,
+        program=program if isinstance(program, Program) else None,
+        unread=program if isinstance(program, str) else "",
         shebang=shebang,
     )
 
@@ -199,6 +235,11 @@ def script_word(call: Call) -> tuple[str, str] | None:
                 words = words[[word.constant for word in words].index(operand) :]
                 continue
             return (name, operand) if _CODE.search(operand) else None
+        if name in ("npx", "bunx") and len(words) > 1:
+            words = [word for word in words[1:] if not word.known.startswith("-")] if name == "npx" else words[1:]
+            if words and words[0].constant not in ("tsx", "ts-node", "bun", "node"):
+                return None
+            continue
         if _INTERPRETERS.fullmatch(name):
             operand = _operand(words[1:])
             return (name, operand) if operand is not None else None
@@ -249,20 +290,29 @@ def _language(interpreter: str, shebang: str | None, path: str) -> Language | No
     return _BY_ENDING.get(os.path.splitext(path)[1], Language.SHELL)
 
 
-def read_file(path: str, language: Language) -> Program | None:
-    """Read a script; None when it is unreadable, too long or binary."""
+def _why_unread(interpreter: str, shebang: str | None, path: str) -> str:
+    ending = os.path.splitext(path)[1]
+    name = interpreter or (shebang or "").split("/")[-1].removeprefix("env ").strip()
+    return _LANGUAGES.get(ending) or _LANGUAGES.get(name) or f"programs for {name or 'this interpreter'} are not read"
+
+
+def read_file(path: str, language: Language) -> Program | str:
+    """Read a script; why not, when it is unreadable, too long or binary."""
     try:
         facts = os.stat(path)
         data = read_bytes(path, _MAX_READ)
-    except OSError:
-        return None
-    return _read(path, language, data, facts.st_mtime_ns)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}"
+    try:
+        return _read(path, language, data, facts.st_mtime_ns)
+    except MissingExtra:
+        return _NO_PARSER
 
 
 @lru_cache(maxsize=512)
-def _read(path: str, language: Language, data: bytes, stamp: int) -> Program | None:  # noqa: ARG001 - part of the key
+def _read(path: str, language: Language, data: bytes, stamp: int) -> Program | str:  # noqa: ARG001 - part of the key
     if b"\0" in data:
-        return None
+        return "it is not a text file"
     source = data.decode("utf-8", "replace").replace("\r\n", "\n")
     try:
         match language:
@@ -273,7 +323,7 @@ def _read(path: str, language: Language, data: bytes, stamp: int) -> Program | N
             case Language.SHELL:
                 return read_shell(source, path)
     except (TooLong, RecursionError):
-        return None
+        return _TOO_LONG
 
 
 def is_shell(interpreter: str) -> bool:

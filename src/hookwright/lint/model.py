@@ -100,6 +100,8 @@ class LintRule(msgspec.Struct, frozen=True, kw_only=True):
     runs: bool = False
     #: Only found with `--target`.
     needs_target: bool = False
+    #: An opinion, or about other systems: only reported with `--strict`, or when selected.
+    strict: bool = False
 
     @property
     def title(self) -> str:

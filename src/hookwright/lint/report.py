@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from hookwright.lint.catalogue import RULES
 from hookwright.lint.checks import CHECKS
 from hookwright.lint.model import RANK, Finding
 from hookwright.lint.subject import Subject
@@ -14,17 +15,23 @@ from hookwright.protocol.diagnostics import Severity
 
 
 class RuleSelection(msgspec.Struct, frozen=True):
-    """The wanted rules: prefixes such as `HK4`, and the lowest severity."""
+    """The wanted rules: prefixes such as `HK4`, the lowest severity, and whether opinions are wanted."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     least: Severity = Severity.INFO
+    strict: bool = False
 
     def wants(self, found: Finding) -> bool:
-        """Return whether a finding is wanted; the longer of two matching prefixes decides."""
+        """Return whether a finding is wanted.
+
+        1. The longer of two matching prefixes decides.
+        2. A strict rule is wanted with `strict`, or when a selected prefix matches it.
+        3. Without prefixes, the severity decides.
+        """
         selected = max((len(prefix) for prefix in self.select if found.rule.startswith(prefix)), default=-1)
         ignored = max((len(prefix) for prefix in self.ignore if found.rule.startswith(prefix)), default=-1)
-        if self.select and selected < 0:
+        if selected < 0 and (self.select or (RULES[found.rule].strict and not self.strict)):
             return False
         return selected > ignored if ignored >= 0 else RANK[found.severity] >= RANK[self.least]
 

@@ -15,7 +15,7 @@ from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import HookSet
-from hookwright.lint.checks.output import not_json, text_before_json, two_documents, wrong_output_shape
+from hookwright.lint.checks.output import inert_answer, not_json, text_before_json, two_documents, wrong_output_shape
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.subject import CheckedHook, Subject
@@ -134,7 +134,8 @@ def _answers(tried: Tried) -> Iterator[Finding]:
     if isinstance(answer, PlainText):
         yield from _leading_text(tried, answer.text)
     elif isinstance(answer, Output):
-        yield from _echo(tried, stdout)
+        echoed = list(_echo(tried, stdout))
+        yield from echoed or _inert(tried, answer)
         yield from _shape(tried, answer)
     elif answer.code == "broken-json":
         yield from _broken(tried, stdout.strip(), answer.message)
@@ -189,6 +190,12 @@ def _echo(tried: Tried, stdout: str) -> Iterator[Finding]:
     if isinstance(value, dict) and {"session_id", "hook_event_name"} <= value.keys():
         what = "Run with a sample event, it printed the event itself: none of its keys is read, and nothing is decided."
         yield finding("HK507", _at(tried), what, "Print an answer, or nothing.")
+
+
+def _inert(tried: Tried, answer: Output) -> Iterator[Finding]:
+    if answer.unknown and msgspec.structs.replace(answer, unknown=(), repeated=()) == Output():
+        what = f"Run with a sample event, it printed an answer of which nothing is read: {answer.unknown[0]}."
+        yield inert_answer(_at(tried), tried.hook, what)
 
 
 def _shape(tried: Tried, answer: Output) -> Iterator[Finding]:

@@ -159,9 +159,9 @@ _UNIVERSAL: dict[str, tuple[str, Shape]] = {
     "async": ("is_async", Shape.BOOLEAN),
     "asyncTimeout": ("", Shape.NUMBER),  # checked here, read by `background` before the answer is complete
 }
-_TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
+TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
 #: Keys that are reported if an answer has them twice.
-_ONCE = (*sorted(_TOP_LEVEL), "permissionDecision", "behavior")
+_ONCE = (*sorted(TOP_LEVEL), "permissionDecision", "behavior")
 _LEGACY_DECISIONS = ("approve", "block")
 _ENUMS = {
     Shape.PERMISSION: ("allow", "deny", "ask", "defer"),
@@ -205,7 +205,7 @@ def _foreign_lines(text: str) -> bool:
         return False
     for line in lines:
         value, problem = parse_json(line)
-        if problem is not None or (isinstance(value, Mapping) and _TOP_LEVEL & set(value)):
+        if problem is not None or (isinstance(value, Mapping) and TOP_LEVEL & set(value)):
             return False
     return True
 
@@ -282,7 +282,7 @@ def _specific(specific: Any, rules: EventRules) -> dict[str, Json]:
 def _unknown_keys(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ...]:
     inner = {camel(field): field for field in rules.output}
     specific = value.get("hookSpecificOutput")
-    outside = [key for key in value if key not in _TOP_LEVEL]
+    outside = [key for key in value if key not in TOP_LEVEL]
     inside = [key for key in specific if key not in inner and key != "hookEventName"] if specific else []
     notes = [_unknown_outside(key, inner) for key in outside[:_MOST_NAMED]]
     notes += [_unknown_inside(key, inner) for key in inside[:_MOST_NAMED]]
@@ -320,11 +320,11 @@ def looks_like_answer(text: str) -> bool:
 def _unknown_outside(key: str, inner: Mapping[str, str]) -> str:
     if key in inner:
         return f"`{key}` found at top level, must be under `hookSpecificOutput`"
-    return f"`{key[:LONGEST_WORD]}` is ignored{did_you_mean(key, [*_TOP_LEVEL, *inner])}"
+    return f"`{key[:LONGEST_WORD]}` is ignored{did_you_mean(key, [*TOP_LEVEL, *inner])}"
 
 
 def _unknown_inside(key: str, inner: Mapping[str, str]) -> str:
-    if key in _TOP_LEVEL:
+    if key in TOP_LEVEL:
         return f"`{key}` found under `hookSpecificOutput`, must be at top level"
     return f"`hookSpecificOutput.{key[:LONGEST_WORD]}` is ignored{did_you_mean(key, inner)}"
 

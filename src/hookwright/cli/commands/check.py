@@ -60,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="hide findings below this level",
     )
     parser.add_argument(
+        "--strict", action="store_true", help="also report opinions, and what matters on other systems only"
+    )
+    parser.add_argument(
         "--target",
         default="",
         metavar="LIST",
@@ -82,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check, fix on request, and print the remaining findings."""
     around = Surroundings.here(dict(os.environ), None, os.getcwd())
-    selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity))
+    selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity), args.strict)
     wanted = CheckScope(paths=tuple(args.paths), user=args.user, everything=args.all)
     options = CheckOptions(env=around.env, target=read_target(args.target))
     request = _Request(wanted, options, around)

@@ -47,10 +47,11 @@ def _table(style: Style) -> Iterator[str]:
     for title, rules in FAMILIES.items():
         yield style.bold(title)
         for rule in rules:
-            mark = "†" if rule.runs else " "
-            yield f"  {rule.id}{mark} {rule.severity.value:8} {rule.name:26} {rule.summary}"
+            mark = ("†" if rule.runs else "") + ("*" if rule.strict else "")
+            yield f"  {rule.id}{mark:2} {rule.severity.value:8} {rule.name:26} {rule.summary}"
         yield ""
     yield style.dim("† found, or found more reliably, with `hookwright check --run`.")
+    yield style.dim("* an opinion: only reported with `hookwright check --strict`, or when selected.")
 
 
 def _explained(rule: LintRule, style: Style) -> Iterator[str]:
@@ -62,6 +63,8 @@ def _explained(rule: LintRule, style: Style) -> Iterator[str]:
     yield f"  {style.bold('Fix')}  {rule.fix}"
     if rule.needs_target:
         yield f"  {style.dim('Only found with --target.')}"
+    if rule.strict:
+        yield f"  {style.dim('Only reported with --strict, or when selected.')}"
     yield from _sample("Bad", rule.bad, style.bad(" ←"), style)
     yield from _sample("Good", rule.good, "", style)
     yield ""
@@ -89,6 +92,7 @@ def _record(rule: LintRule) -> dict[str, Json]:
         "fix": rule.fix,
         "runs": rule.runs,
         "needs_target": rule.needs_target,
+        "strict": rule.strict,
         "bad": dict(rule.bad.files),
         "good": dict(rule.good.files),
     }

@@ -143,6 +143,7 @@ RULES = (
         id="HK311",
         name="windows-shim",
         severity=Severity.WARNING,
+        strict=True,
         summary="The exec form starts a script shim.",
         why="On Windows, `npx`, `eslint` and similar tools are `.cmd` files, which only a shell can start.",
         fix="Call `node` with the path of the script, or use the shell form.",
@@ -200,5 +201,27 @@ RULES = (
         fix="Pin the version, or use an installed program.",
         bad=one("PostToolUse", command("npx -y some-linter@latest"), '"command": ', matcher="Edit"),
         good=one("PostToolUse", command("npx -y some-linter@4.2.1"), matcher="Edit"),
+    ),
+    LintRule(
+        id="HK316",
+        name="not-read",
+        severity=Severity.INFO,
+        summary="A program that decides was not read.",
+        why="`check` reads shell, Python and JavaScript. In TypeScript, PowerShell, other languages and very long "
+        "programs it finds nothing, which is not the same as nothing wrong.",
+        fix="Test what the hook decides with cases (`hookwright test`).",
+        bad=one(
+            "PreToolUse",
+            command('npx tsx "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.ts'),
+            '"command": ',
+            matcher="Bash",
+            files={".claude/hooks/guard.ts": "process.exit(2);\n"},
+        ),
+        good=one(
+            "PreToolUse",
+            command('node "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.js'),
+            matcher="Bash",
+            files={".claude/hooks/guard.js": "console.error('Blocked: always.');\nprocess.exit(2);\n"},
+        ),
     ),
 )

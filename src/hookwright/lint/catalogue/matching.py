@@ -161,6 +161,7 @@ RULES = (
         id="HK213",
         name="shell-class-gap",
         severity=Severity.WARNING,
+        strict=True,
         summary="A guard covers `Bash` but no other shell.",
         why="Where the PowerShell tool is enabled, the same command gets through there.",
         fix="Match `Bash|PowerShell`, and handle both syntaxes.",
@@ -171,6 +172,7 @@ RULES = (
         id="HK214",
         name="write-class-gap",
         severity=Severity.WARNING,
+        strict=True,
         summary="A guard for files does not cover every tool that writes.",
         why="`NotebookEdit` (its field is `notebook_path`) and shell writes such as `tee`, `>` and `sed -i` "
         "get through.",

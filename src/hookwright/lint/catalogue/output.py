@@ -26,6 +26,8 @@ _GOOD = (
 _BLOCK_STOP = 'jq -n \'{decision: "block", reason: "Run the tests."}\'\n'
 _ACTIVE = '[ "$(jq -r .stop_hook_active)" = true ] && exit 0\n'
 
+_ASK = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'
+
 RULES = (
     LintRule(
         id="HK501",
@@ -284,5 +286,40 @@ RULES = (
             )
         ),
         runs=True,
+    ),
+    LintRule(
+        id="HK518",
+        name="inert-answer",
+        severity=Severity.ERROR,
+        summary="The answer has keys that are not read.",
+        why='Only a few keys of an answer are read. `{"allowed": false}` or `{"result": "block"}` is valid JSON and '
+        "decides nothing.",
+        fix="Print a decision in the form the event reads.",
+        bad=script("guard.sh", bash("echo '{\"allowed\": false}'\n"), "echo"),
+        good=script(
+            "guard.sh",
+            bash(
+                'echo \'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", '
+                '"permissionDecisionReason": "Not here."}}\'\n'
+            ),
+        ),
+    ),
+    LintRule(
+        id="HK519",
+        name="answer-on-stderr",
+        severity=Severity.ERROR,
+        summary="The JSON answer is on stderr.",
+        why="JSON is read from stdout only. On stderr an `ask` with exit 2 becomes a refusal whose reason is the JSON "
+        "text; with any other status nothing is decided.",
+        fix="Print the JSON on stdout and exit 0.",
+        bad=script(
+            "guard.sh",
+            bash(f"echo '{_ASK}' >&2\nexit 2\n"),
+            "echo",
+        ),
+        good=script(
+            "guard.sh",
+            bash(f"echo '{_ASK}'\nexit 0\n"),
+        ),
     ),
 )

@@ -73,7 +73,7 @@ def _wrong_status(hook: CheckedHook, program: Program) -> Iterator[Finding]:
                 write = "Print the message on stderr, then call sys.exit(2)."
                 yield finding("HK402", hook.position(program, leave.place), what, write)
             continue
-        words = means_no(point) if point.under else None
+        words = means_no(point)
         if words is None and (others or dangerous_test(point) is None):
             continue
         said = f' after "{_short(words)}"' if words else ""

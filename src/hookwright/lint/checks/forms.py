@@ -11,7 +11,7 @@ from hookwright.lint.found import finding
 from hookwright.lint.guards import REFUSING
 from hookwright.lint.launch import is_shell
 from hookwright.lint.model import Finding
-from hookwright.lint.placeholders import misquoted, quoted
+from hookwright.lint.placeholders import Misquoted, misquoted, quoted
 from hookwright.lint.programs.ir import Program
 from hookwright.lint.subject import CheckedHook, Subject
 
@@ -85,7 +85,7 @@ def _shell_form(hook: CheckedHook) -> Iterator[Finding]:
     handler = hook.command
     assert handler is not None
     at = hook.place("command")
-    bare = misquoted(handler.command)
+    bare = misquoted(handler.command) if hook.launch.inline is not None else Misquoted()
     if bare.unquoted:
         fix = replace_value(hook.document, (*hook.at, "command"), quoted(handler.command))
         what = f"`{bare.unquoted[0]}` is split at spaces: in a project path with a space the command is not found."

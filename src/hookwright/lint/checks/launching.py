@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from hookwright.lint.checks.syntax import check_syntax
+from hookwright.lint.checks.syntax import RESERVED, check_syntax
 from hookwright.lint.edits import replace_value
 from hookwright.lint.found import finding
 from hookwright.lint.guards import REFUSING, calls_of
@@ -100,6 +100,7 @@ def check_launching(subject: Subject) -> Iterator[Finding]:
     """Check every command and the scripts it names."""
     for hook in subject.commands:
         yield from _scripts(hook)
+        yield from _unread(hook)
         yield from _programs_missing(hook)
         yield from _fetches(hook)
         if hook.document.committed:
@@ -118,6 +119,19 @@ def _scripts(hook: CheckedHook) -> Iterator[Finding]:
             yield from _direct(hook, script)
         yield from _relative(hook, script)
         yield from _of_plugin(hook, script)
+
+
+def _unread(hook: CheckedHook) -> Iterator[Finding]:
+    """HK316: programs that decide and that no rule can look into."""
+    write = "Test what it decides with cases: hookwright test."
+    if hook.launch.unread:
+        what = f"The command was not read ({hook.launch.unread}): no rule looked at what it decides."
+        yield finding("HK316", hook.place("command"), what, write)
+    for script in hook.launch.scripts:
+        if script.unread and script.decides:
+            name = os.path.basename(script.path)
+            what = f"{name} was not read ({script.unread}): no rule looked at what it decides."
+            yield finding("HK316", hook.place("command"), what, write)
 
 
 def _missing(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
@@ -283,7 +297,7 @@ def _programs_missing(hook: CheckedHook) -> Iterator[Finding]:
     elif hook.launch.inline is not None:
         names = list(_required(hook.launch.inline))
     for name in dict.fromkeys(names):
-        if name not in _BUILTINS and name not in _OTHER_SYSTEMS and not _on_path(hook, name):
+        if name not in _BUILTINS and name not in RESERVED and name not in _OTHER_SYSTEMS and not _on_path(hook, name):
             what = (
                 f"`{name}` is not on the PATH of this machine: exit 127, a non-blocking error, and the hook is "
                 "silently off."

@@ -15,7 +15,7 @@ from hookwright.lint.tools import INPUTS, TOOLS, matched
 from hookwright.matching.matchers import MatchNames
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.events import Exit2
-from hookwright.protocol.wire import camel
+from hookwright.protocol.wire import TOP_LEVEL, camel
 
 _PERMISSIONS = ("allow", "deny", "ask", "defer")
 _INJECTION = re.compile(
@@ -24,6 +24,10 @@ _INJECTION = re.compile(
     r"|ignore (?:all )?(?:the |your )?previous|disregard (?:all )?(?:the |your "
     r")?(?:previous|system)|override (?:the |your )?system prompt",
     re.IGNORECASE,
+)
+#: Keys that an author expects to decide something.
+_DECIDING = re.compile(
+    r"allow|block|deny|permission|result|action|approve|status|message|feedback|error", re.IGNORECASE
 )
 _GUIDANCE = re.compile(
     r"\b(?:you (?:must|should|need to)|please|remember to|make sure|do not|don'?t|instead of|use \w+ instead|claude)\b",
@@ -222,6 +226,7 @@ def _fields(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[
         where = f'Print "hookSpecificOutput": {{"hookEventName": "{hook.event}", "additionalContext": …}}.'
         yield finding("HK509", at, what, where)
     yield from _no_effect(answer, at)
+    yield from _inert(hook, answer, at)
     yield from _rewrites(hook, specific, at)
 
 
@@ -247,6 +252,42 @@ def _no_effect(answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
             "Hookwright hides this stdout from the transcript and verbose views (D10)."
         )
         yield finding("HK512", at, what, "Print nothing.")
+
+
+def _inert(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
+    """HK518: keys that are not read."""
+    assert answer.object is not None
+    if answer.object.open:
+        return
+    inner = {camel(name) for name in hook.rules.output}
+    unknown = [key for key in answer.object.items if key not in TOP_LEVEL and (key not in inner or key == "decision")]
+    known = [key for key in answer.object.items if key in TOP_LEVEL or key in inner]
+    if not unknown:
+        return
+    keys = ", ".join(f"`{key}`" for key in unknown)
+    if known:
+        severity = Severity.WARNING if any(map(_DECIDING.search, unknown)) else Severity.INFO
+        what = f"{keys} {'is' if len(unknown) == 1 else 'are'} not read on {hook.event}."
+    else:
+        severity, what = None, f"This answer has only keys that are not read ({keys}): {hook.event} proceeds."
+    yield inert_answer(at, hook, what, severity)
+
+
+def inert_answer(at: Position, hook: CheckedHook, what: str, severity: Severity | None = None) -> Finding:
+    """Make the finding about an answer of which nothing is read."""
+    return finding("HK518", at, what, _answer_way_out(hook), severity=severity)
+
+
+def _answer_way_out(hook: CheckedHook) -> str:
+    if "permission_decision" in hook.rules.output:
+        return _legacy_way_out(hook, "block")
+    if hook.event == "PermissionRequest":
+        return (
+            'Print {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny", …}}}.'
+        )
+    if "block" in hook.rules.decisions:
+        return 'Print {"decision": "block", "reason": "…"}.'
+    return 'Print {"systemMessage": "…"}, or "additionalContext" inside "hookSpecificOutput".'
 
 
 def _rewrites(hook: CheckedHook, specific: object, at: Position) -> Iterator[Finding]:

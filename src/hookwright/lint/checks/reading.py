@@ -8,43 +8,50 @@ from collections.abc import Iterator
 from hookwright.lint.found import finding
 from hookwright.lint.guards import about_content, all_points, arms, is_guard, lets_through, program_refusals
 from hookwright.lint.model import Finding, Position
-from hookwright.lint.programs.ir import Asks, Language, Place, Program, Say, Stream, Test
+from hookwright.lint.programs.ir import Asks, EnvRead, Language, Place, Program, Say, Stream, Test
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, matched
 from hookwright.matching.matchers import MatchNames
+from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.events import CATALOGUE
 
-#: Variables named in tutorials but never set, with what to read instead.
-_PHANTOMS = {
-    "CLAUDE_TOOL_INPUT": ".tool_input",
-    "CLAUDE_TOOL_NAME": ".tool_name",
-    "CLAUDE_TOOL_OUTPUT": ".tool_response",
-    "CLAUDE_TOOL_RESULT": ".tool_response",
-    "CLAUDE_TOOL_RESPONSE": ".tool_response",
-    "CLAUDE_FILE_PATH": ".tool_input.file_path",
-    "CLAUDE_FILE_PATHS": ".tool_input.file_path",
-    "CLAUDE_TOOL_FILE_PATH": ".tool_input.file_path",
-    "CLAUDE_TOOL_INPUT_FILE_PATH": ".tool_input.file_path",
-    "CLAUDE_TOOL_INPUT_COMMAND": ".tool_input.command",
-    "CLAUDE_COMMAND": ".tool_input.command",
-    "CLAUDE_USER_PROMPT": ".prompt",
-    "CLAUDE_PROMPT": ".prompt",
-    "CLAUDE_HOOK_EVENT": ".hook_event_name",
-    "CLAUDE_HOOK_EVENT_NAME": ".hook_event_name",
-    "CLAUDE_EVENT_TYPE": ".hook_event_name",
-    "CLAUDE_NOTIFICATION": ".message",
-    "CLAUDE_NOTIFICATION_MESSAGE": ".message",
-    "CLAUDE_SESSION_ID": ".session_id",
-    "CLAUDE_TRANSCRIPT_PATH": ".transcript_path",
-    "CLAUDE_WORKING_DIR": ".cwd",
-    "CLAUDE_CWD": ".cwd",
-    "TOOL_INPUT": ".tool_input",
+#: Variables that are set for hooks, or that users set for the agent.
+_SET = re.compile(
+    r"CLAUDE_(?:PROJECT_DIR|ENV_FILE|CONFIG_DIR|EFFORT|PID|MODEL|SKILL_DIR|API_KEY|PLUGIN_OPTION_\w+|CODE_\w+)"
+)
+#: Words in the name of a variable that is meant to carry the event, with what to read instead; the first one decides.
+_CARRIES = {
     "TOOL_NAME": ".tool_name",
-    "TOOL_OUTPUT": ".tool_response",
-    "TOOL_INPUT_COMMAND": ".tool_input.command",
-    "TOOL_INPUT_FILE_PATH": ".tool_input.file_path",
-    "HOOK_INPUT": ".",
+    "TRANSCRIPT": ".transcript_path",
+    "SESSION_ID": ".session_id",
+    "HOOK_EVENT": ".hook_event_name",
+    "EVENT": ".hook_event_name",
+    "MESSAGE": ".message",
+    "NOTIFICATION": ".message",
+    "PROMPT": ".prompt",
+    "COMMAND": ".tool_input.command",
+    "FILE": ".tool_input.file_path",
+    "OUTPUT": ".tool_response",
+    "RESULT": ".tool_response",
+    "RESPONSE": ".tool_response",
+    "CWD": ".cwd",
+    "WORKING_DIR": ".cwd",
+    "TOOL_": ".tool_input",
+    "INPUT": ".tool_input",
+    "ARGUMENTS": ".tool_input",
+    "STDIN": ".",
+    "CONTEXT": ".",
+    "HOOK_DATA": ".",
 }
+#: Variables without `CLAUDE_` in their name that hook authors expect.
+_EXPECTED = re.compile(
+    r"TOOL_(?:INPUT|NAME|OUTPUT|RESULT|RESPONSE|ARGS|COMMAND|PARAMS)(?:_\w+)?|HOOK_(?:INPUT|EVENT|EVENT_NAME|DATA|TOOL_\w+)"
+    r"|STDIN_JSON|EDITED_FILES?|MODIFIED_FILES?|CHANGED_FILES?|USER_PROMPT"
+)
+#: An author's own switch, not part of the event.
+_OWN_SWITCH = re.compile(
+    r"DEBUG|VERBOSE|LOG|SKIP|DISABLE|ENABLE|BYPASS|QUIET|THRESHOLD|LIMIT|TIMEOUT|HOME|BIN|URL|TOKEN|KEY"
+)
 #: Wrong names of fields, with the right ones.
 _TOP = {
     "user_prompt": "prompt",
@@ -89,6 +96,7 @@ def check_reading(subject: Subject) -> Iterator[Finding]:
     """Check what each program reads and how it compares."""
     settings = {name for document in subject.documents if document.declared for name in document.declared.env}
     for hook in subject.commands:
+        yield from _plugin_root(hook)
         for program in hook.programs:
             yield from _phantoms(hook, program, settings)
             yield from _fields(hook, program, subject)
@@ -101,23 +109,67 @@ def check_reading(subject: Subject) -> Iterator[Finding]:
 
 def _phantoms(hook: CheckedHook, program: Program, settings: set[str]) -> Iterator[Finding]:
     """HK413: variables that are never set."""
-    seen: set[str] = set()
+    inline = hook.launch.inline
+    assigned = program.assigned | (inline.assigned if inline is not None else frozenset()) | settings
+    seen = set(assigned) | hook.options.env.keys()
     for read in program.env:
-        name = read.name
-        if name not in _PHANTOMS or name in program.assigned or name in settings or name in seen:
+        severity = _phantom(hook, program, read)
+        if read.name in seen or severity is None:
             continue
-        if (program.includes and not name.startswith("CLAUDE_")) or name in hook.options.env or read.fallback:
-            continue
-        if name not in program.assigned and hook.launch.inline is not None and name in hook.launch.inline.assigned:
-            continue
-        seen.add(name)
-        what = f"`{name}` is not set for hooks and is empty here. The event arrives as JSON on stdin."
-        path = _PHANTOMS[name]
-        keys = "".join(f'["{key}"]' for key in path.strip(".").split(".") if key)
-        right = f"`jq -r '{path}'`" if program.language is Language.SHELL else f"json.load(sys.stdin){keys}"
-        if program.language is Language.JAVASCRIPT:
-            right = f"JSON.parse(fs.readFileSync(0)){path if path != '.' else ''}"
-        yield finding("HK413", hook.position(program, read.place), what, f"Use {right}.")
+        seen.add(read.name)
+        at = hook.position(program, read.place)
+        if read.name.startswith("CLAUDE_PLUGIN_"):
+            what = f"`{read.name}` is only set for hooks of plugins and is empty here."
+            yield finding("HK413", at, what, 'Write "$CLAUDE_PROJECT_DIR" for files of the project.')
+        elif severity is Severity.INFO:
+            what = f"`{read.name}` is not a variable of the agent; it is empty unless you set it."
+            write = "Set it under `env` in the settings, or remove it."
+            yield finding("HK413", at, what, write, severity=severity)
+        else:
+            what = f"`{read.name}` is not set for hooks and is empty here. The event arrives as JSON on stdin."
+            yield finding("HK413", at, what, f"Use {_right_read(read.name, program.language)}.")
+
+
+def _plugin_root(hook: CheckedHook) -> Iterator[Finding]:
+    """Find a plugin's placeholder in the exec form of a hook that belongs to no plugin."""
+    handler = hook.command
+    words = (handler.command, *handler.args) if handler is not None and handler.args is not None else ()
+    if hook.plugin is None and any("${CLAUDE_PLUGIN_" in word for word in words):
+        what = "`${CLAUDE_PLUGIN_ROOT}` is only replaced in hooks of plugins."
+        yield finding("HK413", hook.place("command"), what, "Write `${CLAUDE_PROJECT_DIR}` for files of the project.")
+
+
+def _phantom(hook: CheckedHook, program: Program, read: EnvRead) -> Severity | None:
+    """Return how serious it is that a variable is not set; None for one that is set, or has another source."""
+    name = read.name
+    if read.computed or _SET.fullmatch(name) or (program.includes and not name.startswith("CLAUDE_")):
+        return None
+    if name in ("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"):
+        return None if hook.plugin is not None or read.fallback else Severity.ERROR
+    if _EXPECTED.fullmatch(name):
+        return Severity.ERROR
+    if not name.startswith("CLAUDE_"):
+        return None
+    if _carried(name) is not None and not _OWN_SWITCH.search(name):
+        return Severity.ERROR
+    return None if read.fallback or _OWN_SWITCH.search(name) else Severity.INFO
+
+
+def _carried(name: str) -> str | None:
+    return next((path for word, path in _CARRIES.items() if word in name), None)
+
+
+def _right_read(name: str, language: Language) -> str:
+    """Return the expression that reads from stdin what a variable was expected to hold."""
+    path = _carried(name) or "."
+    keys = "".join(f'["{key}"]' for key in path.strip(".").split(".") if key)
+    match language:
+        case Language.SHELL:
+            return f"`jq -r '{path}'`"
+        case Language.PYTHON:
+            return f"json.load(sys.stdin){keys}"
+        case Language.JAVASCRIPT:
+            return f"JSON.parse(fs.readFileSync(0)){path if path != '.' else ''}"
 
 
 def _fields(hook: CheckedHook, program: Program, subject: Subject) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""HK409 to HK412: reasons that are never read, and approvals that were not intended."""
+"""HK409 to HK412 and HK519: reasons that are never read, and approvals that were not intended."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hookwright.lint.guards import (
     REFUSING,
     PrintedAnswer,
     about_content,
+    all_points,
     answered,
     answers,
     decision,
@@ -23,6 +24,7 @@ from hookwright.lint.programs.ir import (
     Block,
     Branch,
     Call,
+    Leave,
     Program,
     Say,
     Stmt,
@@ -30,8 +32,10 @@ from hookwright.lint.programs.ir import (
     Text,
     Try,
 )
+from hookwright.lint.programs.template import looks_like_object, read_template
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import POWERFUL, matched
+from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.events import Exit2
 
 #: Programs that print nothing on stderr when called correctly.
@@ -75,6 +79,7 @@ def check_reasons(subject: Subject) -> Iterator[Finding]:
         for program in hook.launch.deciding:
             yield from _without_reason(hook, program)
             yield from _on_stderr(hook, program)
+            yield from _answer_on_stderr(hook, program)
             yield from _falls_through(hook, program)
 
 
@@ -160,6 +165,29 @@ def _on_stderr(hook: CheckedHook, program: Program) -> Iterator[Finding]:
                 "reads it."
             )
             yield finding("HK411", hook.position(program, near[-1].place), what, write)
+
+
+def _answer_on_stderr(hook: CheckedHook, program: Program) -> Iterator[Finding]:
+    """HK519: a decision as JSON on stderr."""
+    for point in all_points(program):
+        stmt = point.stmt
+        if not isinstance(stmt, Say) or stmt.stream is not Stream.ERR or not looks_like_object(stmt.text):
+            continue
+        answer = PrintedAnswer(point, read_template(stmt.text))
+        keys = {*answer.object.items} if answer.object is not None else set[str]()
+        if not keys & {"hookSpecificOutput", "decision", "permissionDecision", "continue"}:
+            continue
+        said = decision(answer)
+        refused = any(isinstance(after, Leave) and after.code == 2 for after in point.after[:2])
+        if refused and said in ("deny", "block", "stop"):
+            what, severity = "Exit 2 refuses by itself, with this whole JSON text as the reason.", Severity.INFO
+        elif refused:
+            what = f"JSON is read from stdout only: with exit 2 the event is refused, not `{said or 'decided'}`."
+            severity = Severity.ERROR
+        else:
+            what, severity = "JSON is read from stdout only: this decision on stderr is ignored.", Severity.ERROR
+        write = "Print the JSON on stdout and exit 0, or print only the reason on stderr and exit 2."
+        yield finding("HK519", hook.position(program, stmt.place), what, write, severity=severity)
 
 
 # ── approvals ───────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from hookwright.lint.found import finding
 from hookwright.lint.guards import REFUSING
 from hookwright.lint.launch import HookScript
 from hookwright.lint.model import Finding, Position
+from hookwright.lint.programs.blocks import calls
 from hookwright.lint.programs.ir import Language, Program
 from hookwright.lint.programs.javascript.reader import parse_javascript
 from hookwright.lint.programs.python.reader import parse_python
@@ -21,6 +22,8 @@ from hookwright.lint.subject import CheckedHook, Subject
 
 _MARKER = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 _SECONDS = 10
+#: Words that begin or end a part of a statement; as the name of a command they are a syntax error.
+RESERVED = frozenset(["then", "else", "elif", "fi", "do", "done", "esac", "in", "}"])
 _PARSE_PYTHON = "import ast, sys; ast.parse(sys.stdin.buffer.read())"
 
 
@@ -28,10 +31,26 @@ def check_syntax(subject: Subject) -> Iterator[Finding]:
     """Check every script once."""
     seen: set[str] = set()
     for hook in subject.commands:
+        yield from _inline(hook)
         for script in hook.launch.scripts:
             if script.program is not None and script.path not in seen:
                 seen.add(script.path)
                 yield from _script(hook, script, script.program)
+
+
+def _inline(hook: CheckedHook) -> Iterator[Finding]:
+    """Check the text of the command itself; bash must refuse it as well, since bash syntax is another finding."""
+    program = hook.launch.inline
+    if program is None:
+        return
+    names = {call.words[0].constant for call in calls(program.body) if call.words}
+    if not parse_shell(program.text).has_error and not names & RESERVED:
+        return
+    problem = _refused("sh", program.text, hook.options.env)
+    if problem is not None and _refused("bash", program.text, hook.options.env) is not None:
+        effect = ", and 2 means *block*: every matching event is refused." if _refuses(hook) else "."
+        what = f"{problem[1][:1].upper()}{problem[1][1:]}. A shell exits 2 on a syntax error{effect}"
+        yield finding("HK304", hook.place("command"), what, "Fix it until `sh -n` accepts the command.")
 
 
 def _script(hook: CheckedHook, script: HookScript, program: Program) -> Iterator[Finding]:
@@ -124,10 +143,15 @@ def _confirmed_shell(program: Program, script: HookScript, env: Mapping[str, str
     name = script.interpreter if script.interpreter in ("sh", "dash", "zsh") else "bash"
     if not script.interpreter and (script.shebang or "").rstrip("/").endswith(("/sh", "/dash", " dash", " sh")):
         name = "sh"
-    path = shutil.which(name, path=env.get("PATH", os.defpath))
+    return _refused(name, program.text, env)
+
+
+def _refused(shell: str, text: str, env: Mapping[str, str]) -> tuple[int, str] | None:
+    """Return line and problem of a text that a shell cannot parse."""
+    path = shutil.which(shell, path=env.get("PATH", os.defpath))
     if path is None:
         return None
-    done = _run([path, "-n"], program.text, env)
+    done = _run([path, "-n"], text, env)
     if done.returncode == 0:
         return None
     match = re.search(r"(?:line )?(\d+): (.*)", done.stderr)

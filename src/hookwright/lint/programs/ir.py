@@ -178,6 +178,11 @@ class Test(msgspec.Struct, frozen=True):
             yield self, flipped
 
 
+def origins_of_test(test: Test) -> frozenset[str]:
+    """Return the origins of everything a test asks about."""
+    return test.origins.union(*(origins_of_test(part) for part in test.parts))
+
+
 # ── statements ──────────────────────────────────────────────────────────────
 
 
@@ -331,6 +336,8 @@ class EnvRead(msgspec.Struct, frozen=True):
     place: Place
     name: str
     fallback: bool = False
+    #: The default is not a constant: the value is also looked for elsewhere.
+    computed: bool = False
 
 
 class FieldRead(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from hookwright.lint.programs.ir import (
     UNKNOWN,
     Array,
     Encoded,
+    EnvRead,
     FieldRead,
     Hole,
     Object,
@@ -116,6 +117,12 @@ def tried(fields: list[FieldRead], since: int) -> None:
     ends = {path for path in paths if not any(other != path and other[: len(path)] == path for other in paths)}
     if len(ends) > 1:
         fields[since:] = [FieldRead(field.place, field.path, True) for field in new]
+
+
+def elsewhere(env: list[EnvRead], since: int, others: Sequence[Value]) -> None:
+    """Mark the variables read since then when one of the other values is not a constant."""
+    if any(isinstance(other, Hole) or (isinstance(other, Text) and other.constant is None) for other in others):
+        env[since:] = [EnvRead(read.place, read.name, True, True) for read in env[since:]]
 
 
 def is_empty(found: Value) -> bool:

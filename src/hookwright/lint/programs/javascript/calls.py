@@ -61,6 +61,17 @@ def leave(place: Place, found: Value) -> Leave:
     return Leave(place, int(found) % 256) if isinstance(found, int | float) else Leave(place, None)
 
 
+def _exit(reader: JavaScriptReader, node: Node, argument: Node | None) -> Stmt:
+    """Leave; a status that depends on a condition is a branch."""
+    place = reader.place(node)
+    condition = argument.child_by_field_name("condition") if argument is not None else None
+    if argument is None or argument.type != "ternary_expression" or condition is None:
+        return leave(place, reader.value(argument) if argument is not None else None)
+    yes, no = argument.child_by_field_name("consequence"), argument.child_by_field_name("alternative")
+    ends = [leave(place, reader.value(side) if side is not None else None) for side in (yes, no)]
+    return Branch(place, (Arm(reader.test(condition), (ends[0],)),), (ends[1],))
+
+
 def read_statement(reader: JavaScriptReader, node: Node) -> list[Stmt]:
     """Read an expression statement."""
     match node.type:
@@ -113,7 +124,7 @@ def _call(reader: JavaScriptReader, node: Node) -> list[Stmt]:
         return []
     name = reader.source(function).replace("?.", ".")
     if name == "process.exit":
-        return [leave(reader.place(node), reader.value(arguments[0]) if arguments else None)]
+        return [_exit(reader, node, arguments[0] if arguments else None)]
     if name in _SAYS:
         return [_say(reader, node, name, arguments)]
     inner = unwrapped(function)

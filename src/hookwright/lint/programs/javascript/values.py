@@ -20,7 +20,7 @@ from hookwright.lint.programs.ir import (
 )
 from hookwright.lint.programs.javascript.calls import call_value
 from hookwright.lint.programs.javascript.nodes import WRAPPERS, key_of
-from hookwright.lint.programs.values import added, as_text, field, is_empty, item, one_of, tried
+from hookwright.lint.programs.values import added, as_text, elsewhere, field, is_empty, item, one_of, tried
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -151,8 +151,12 @@ def _binary(reader: JavaScriptReader, node: Node) -> Value:
     sign = reader.source(operator) if operator is not None else ""
     if left is None or right is None:
         return UNKNOWN
-    before = len(reader.fields)
-    first, second = read_value(reader, left), read_value(reader, right)
+    before, variables = len(reader.fields), len(reader.env)
+    first = read_value(reader, left)
+    read = len(reader.env)
+    second = read_value(reader, right)
+    if sign in ("||", "??") and variables < read == len(reader.env):
+        elsewhere(reader.env, variables, [second])
     if sign == "+":
         return added(first, second)
     if sign in ("||", "??", "&&"):

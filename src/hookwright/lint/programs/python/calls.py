@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from hookwright.lint.programs.ir import (
     UNKNOWN,
+    Arm,
     Array,
+    Branch,
     Call,
     Eat,
     EnvRead,
@@ -23,7 +25,7 @@ from hookwright.lint.programs.ir import (
     origins_of,
     text,
 )
-from hookwright.lint.programs.values import as_text, encoded, field, one_of, patterns_of
+from hookwright.lint.programs.values import as_text, elsewhere, encoded, field, one_of, patterns_of
 
 if TYPE_CHECKING:
     from hookwright.lint.programs.python.reader import PythonReader
@@ -107,6 +109,9 @@ def _exit(reader: PythonReader, node: ast.Call) -> list[Stmt]:
         body = reader.inline(reader.dotted(inner.func), inner, exits=True)
         if body is not None:
             return list(body)
+    if isinstance(argument, ast.IfExp):
+        arm = Arm(reader.test(argument.test), (reader.leave(node, reader.value(argument.body)),))
+        return [Branch(reader.place(node), (arm,), (reader.leave(node, reader.value(argument.orelse)),))]
     return [reader.leave(node, reader.value(argument))]
 
 
@@ -168,7 +173,10 @@ def call_value(reader: PythonReader, node: ast.Call) -> Value:
         return _event(reader, node)
     if name in ("os.environ.get", "os.getenv") and node.args:
         fallback = len(node.args) > 1 and reader.value(node.args[1]) not in (text(), None)
-        return environment(reader, node, reader.value(node.args[0]), fallback=fallback)
+        before = len(reader.env)
+        found = environment(reader, node, reader.value(node.args[0]), fallback=fallback)
+        elsewhere(reader.env, before, [reader.value(argument) for argument in node.args[1:2]])
+        return found
     if name in _STARTERS:
         reader.effects.append(started(reader, node, name))
         return Hole()

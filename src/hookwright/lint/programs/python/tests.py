@@ -36,6 +36,9 @@ def read_test(reader: PythonReader, node: ast.expr) -> Test:
             return Test(place, kind, parts=tuple(read_test(reader, part) for part in values))
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compare(reader, node, left, op, right)
+        case ast.Compare(left=left, ops=ops, comparators=rights):
+            pairs = zip((left, *rights), ops, rights, strict=False)
+            return Test(place, Asks.ALL, parts=tuple(_compare(reader, node, a, op, b) for a, op, b in pairs))
         case ast.Call():
             return _call(reader, node)
         case ast.NamedExpr(target=target, value=inner):

@@ -6,9 +6,20 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hookwright.lint.programs.ir import UNKNOWN, Array, Hole, Object, Part, Text, Value, origins_of, text
+from hookwright.lint.programs.ir import (
+    UNKNOWN,
+    Array,
+    Hole,
+    Object,
+    Part,
+    Text,
+    Value,
+    origins_of,
+    origins_of_test,
+    text,
+)
 from hookwright.lint.programs.python.calls import call_value, environment
-from hookwright.lint.programs.values import added, as_text, element, field, is_empty, item, tried
+from hookwright.lint.programs.values import added, as_text, element, elsewhere, field, is_empty, item, tried
 
 if TYPE_CHECKING:
     from hookwright.lint.programs.python.reader import PythonReader
@@ -48,6 +59,8 @@ def read_value(reader: PythonReader, node: ast.expr) -> Value:
             return read_value(reader, inner)
         case ast.Attribute(value=inner):
             return Hole(origins_of(read_value(reader, inner)))
+        case ast.UnaryOp():
+            return _unary(reader, node)
     return _comprehension(reader, node)
 
 
@@ -56,9 +69,18 @@ def _comprehension(reader: PythonReader, node: ast.expr) -> Value:
         for part in node.generators:
             reader.bind(part.target, element(read_value(reader, part.iter)))
         return Array((read_value(reader, node.elt),))
-    if isinstance(node, ast.Compare | ast.UnaryOp):
-        return Hole(reader.test(node).origins)
+    if isinstance(node, ast.Compare):
+        return Hole(origins_of_test(reader.test(node)))
     return UNKNOWN
+
+
+def _unary(reader: PythonReader, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Not):
+        return Hole(origins_of_test(reader.test(node)))
+    found = read_value(reader, node.operand)
+    if isinstance(node.op, ast.USub) and isinstance(found, int | float):
+        return -found
+    return Hole(origins_of(found))
 
 
 def _constant(constant: object) -> Value:
@@ -104,13 +126,19 @@ def _dict(reader: PythonReader, keys: Sequence[ast.expr | None], members: Sequen
 
 def _either(reader: PythonReader, nodes: Sequence[ast.expr]) -> Value:
     """Return one of several values; event fields tried one after the other are marked as alternatives."""
-    before = len(reader.fields)
+    before, variables = len(reader.fields), len(reader.env)
     found = [read_value(reader, node) for node in nodes]
     tried(reader.fields, before)
+    elsewhere(reader.env, variables, [part for part in found if not _of_environment(part)])
     real = [part for part in found if not is_empty(part)]
     if len(real) == 1:
         return real[0]
     return Hole(frozenset(origin for part in found for origin in origins_of(part)))
+
+
+def _of_environment(found: Value) -> bool:
+    origins = origins_of(found)
+    return bool(origins) and all(origin.startswith("env.") for origin in origins)
 
 
 def _subscript(reader: PythonReader, node: ast.expr, inner: ast.expr, index: ast.expr) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookwright.lint.programs.ir import EnvRead, Hole, Part, Stmt, Text, text
+from hookwright.lint.programs.values import elsewhere
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,11 +37,28 @@ def read_word(reader: ShellReader, node: Node) -> Text:
             return reader.substitution(node)[0]
         case "string" | "heredoc_body":
             return _pieces(reader, node)
+        case "word" if reader.source(node).startswith("~") and _begins(node):
+            return _tilde(reader, node)
         case "concatenation" | "command_name" | "word" | "number" | "extglob_pattern" | "regex" | "test_operator":
             return _pieces(reader, node)
         case kind if kind in _HOLES:
             return text(Hole())
     return text(Hole()) if node.children else _pieces(reader, node)
+
+
+def _begins(node: Node) -> bool:
+    """Return whether a piece begins its word; a tilde in the middle of a word is only a character."""
+    outer = node.parent
+    return outer is None or outer.type != "concatenation" or outer.children[0] == node
+
+
+def _tilde(reader: ShellReader, node: Node) -> Text:
+    """Replace a leading `~` by the home directory, where that is known."""
+    home, value = reader.variables.get("HOME"), _pieces(reader, node)
+    first = value.parts[0] if value.parts else ""
+    if home is None or not isinstance(first, str) or not (first == "~" or first.startswith("~/")):
+        return value
+    return text(home, first[1:], *value.parts[1:])
 
 
 def _pieces(reader: ShellReader, node: Node) -> Text:
@@ -103,7 +121,9 @@ def expansion(reader: ShellReader, node: Node) -> Text:
     if sign in _DEFAULTS:
         rest = [child for child in node.children if child.start_byte >= operator.end_byte and child.is_named]
         default = text(*(read_word(reader, child) for child in rest))
+        before = len(reader.env)
         value = lookup(reader, name, node, fallback=bool(rest))
+        elsewhere(reader.env, before, [default] if rest else [])
         if value.constant is not None:
             return value
         return text(Hole(value.origins | default.origins)) if rest else value
