@@ -292,7 +292,7 @@ def _unknown_keys(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ..
 
 def _misplaced(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ...]:
     """Return the keys that would decide the event at another level."""
-    outside = [key for key in value if key in _DECIDING and key not in _TOP_LEVEL]
+    outside = [key for key in value if key in _DECIDING and key not in TOP_LEVEL]
     specific = value.get("hookSpecificOutput")
     inner = {camel(field) for field in rules.output}
     inside = [key for key in specific or () if key in _DECIDING and key not in inner and key != "hookEventName"]
