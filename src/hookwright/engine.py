@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -228,7 +229,7 @@ class HookEngine:
         return runs
 
     def _job(self, handler: Handler, event: Event, payload: bytes, index: int) -> Job:
-        limit = time_limit(handler, event.rules) if self.options.timeouts else None
+        limit = time_limit(handler, event.rules, self.host.env) if self.options.timeouts else None
         return Job(handler, event, payload, index, f"hook-{next(self._numbers)}", limit)
 
     async def _run(self, job: Job) -> Run:
@@ -319,10 +320,16 @@ def _observer_failed(observer: Observer, notice: Notice, error: Exception) -> Di
     return Diagnostic("observer-failed", text, None, Severity.WARNING)
 
 
-def time_limit(handler: Handler, rules: EventRules) -> float:
-    """Return the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182)."""
+def time_limit(handler: Handler, rules: EventRules, env: Mapping[str, str] = MappingProxyType({})) -> float:
+    """Return the limit in seconds: the handler's own, else the default of its kind and event (R-179 … R-182).
+
+    An event's variable in the environment, in milliseconds, replaces the default of the event.
+    """
     if handler.timeout is not None:
         return handler.timeout
+    given = env.get(rules.timeout_variable, "") if rules.timeout_variable else ""
+    if given.isascii() and given.isdigit() and int(given):
+        return int(given) / 1000
     return _TIMEOUTS.get(handler.kind, rules.timeout)
 
 

@@ -225,7 +225,9 @@ def _of_exit_2(
     rules = event.rules
     text = f"[{handler.label}]: {stderr or NO_STDERR}"
     spoken = _apply(answer, 2, handler, event) if isinstance(answer, Output) else Verdict()
-    if rules.missing_file_is_error and not stdout.strip() and "No such file or directory" in stderr:
+    of_plugin = rules.missing_plugin_file_is_error and handler.source.plugin is not None
+    excused = rules.missing_file_is_error or of_plugin
+    if excused and not stdout.strip() and "No such file or directory" in stderr:
         return _error(handler, "launch-failed", f"{stderr}; the script is missing, so this exit 2 does not block")
     if rules.exit_2 is Exit2.NOTHING or not _blockable(event):
         error = _error(handler, "exit-2-no-effect", f"{stderr or NO_STDERR}; exit 2 has no effect on this event")
@@ -509,7 +511,7 @@ def _failure(
         return Verdict(ending=ending, error=message, diagnostics=(diagnostic,))
     tail = message if detail is None else detail
     reason = f'[{handler.label}]: {verb}; blocking because onFailure is "block"' + (f"\n{tail}" if tail else "")
-    return msgspec.structs.replace(refuse(event.rules, reason), diagnostics=(diagnostic,))
+    return msgspec.structs.replace(refuse(event.rules, reason), error=message, diagnostics=(diagnostic,))
 
 
 def _fails_closed(handler: Handler, rules: EventRules) -> bool:

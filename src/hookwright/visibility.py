@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.protocol.events import CATALOGUE, Audience, EventRules, Exit2, Under
+from hookwright.protocol.handlers import AgentHandler, Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run
@@ -134,15 +135,24 @@ def _to_model(outcome: Outcome, rules: EventRules) -> Iterator[Message]:
     yield from _spoken(outcome, rules)
     for run in outcome.runs:
         yield from _reminders(run, outcome, rules)
-    if outcome.context:
+    context = _context(outcome, rules)
+    if context:
         name = outcome.event if rules.bare_context else outcome.hook_name
-        text = f"{name} hook additional context: " + "\n".join(outcome.context)
+        text = f"{name} hook additional context: " + "\n".join(context)
         yield Message(Reader.MODEL, Form.CONTEXT, text, Place.REMINDER)
     if _model_reads_message(outcome, rules):
         for said in outcome.system_messages:
             yield Message(Reader.MODEL, Form.SAYS, said, Place.REMINDER)
     if outcome.stop is not None and rules.shown_under is not Under.PROMPT:
         yield Message(Reader.MODEL, Form.STOP, _stop_text(outcome), Place.REMINDER)
+
+
+def _context(outcome: Outcome, rules: EventRules) -> tuple[str, ...]:
+    """The context of every hook, except one that ends the turn where the event drops that."""
+    if outcome.stop is None or not rules.stop_drops_context or not outcome.context:
+        return outcome.context
+    kept = [run.verdict.context for run in outcome.runs if run.verdict.stop is None]
+    return tuple(text for text in kept if text is not None)
 
 
 def _result(outcome: Outcome, rules: EventRules) -> Iterator[Message]:
@@ -195,9 +205,14 @@ def _reminders(run: Run, outcome: Outcome, rules: EventRules) -> Iterator[Messag
         return
     if rules.exit_2 is Exit2.FEEDBACK:
         yield Message(Reader.MODEL, Form.FEEDBACK, _refusal_text(run, outcome, rules), Place.REMINDER)
-    elif rules.echoed and not verdict.decision.reason.startswith(f"[{label}]: "):
+    elif is_echoed(run.handler, rules) and not verdict.decision.reason.startswith(f"[{label}]: "):
         text = f'{outcome.event} hook blocking error from command: "{label}": {verdict.decision.reason}'
         yield Message(Reader.MODEL, Form.FEEDBACK, text, Place.REMINDER)
+
+
+def is_echoed(handler: Handler, rules: EventRules) -> bool:
+    """Return whether the model reads a block of this hook twice: as feedback and as an error; not of an agent hook."""
+    return rules.echoed and not isinstance(handler, AgentHandler)
 
 
 def _refusal_text(run: Run, outcome: Outcome, rules: EventRules) -> str:

@@ -35,8 +35,9 @@ async def call_in(bench: ToolContext, tool: str, **arguments: Any) -> ToolResult
     """Call a tool as the loop does, without hooks and permissions."""
     known = TOOLS[tool]
     assert known.problem(arguments) is None
-    given = known.normalise(arguments, bench.cwd, bench.env["HOME"])
-    return await known.run(given, bench)
+    home = bench.env["HOME"]
+    given = known.resolve(known.normalise(arguments, bench.cwd, home), bench.cwd, home)
+    return known.echoed(await known.run(given, bench), arguments)
 
 
 def call(bench: ToolContext, tool: str, **arguments: Any) -> ToolResult:

@@ -35,8 +35,8 @@ def gone(pid: int) -> bool:
 def test_the_response_has_the_observed_shape(tmp_path: Path) -> None:
     done = call(make_bench(tmp_path), "Bash", command="echo TOOL-OUTPUT; echo warn >&2")
     expected = {
-        "stdout": "TOOL-OUTPUT",
-        "stderr": "warn",
+        "stdout": "TOOL-OUTPUT\nwarn",
+        "stderr": "",
         "interrupted": False,
         "isImage": False,
         "noOutputExpected": False,

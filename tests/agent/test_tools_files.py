@@ -32,9 +32,9 @@ def put(bench: ToolContext, name: str, content: str | bytes) -> str:
 
 
 def test_read_has_the_observed_shape(bench: ToolContext) -> None:
-    path = put(bench, "f.txt", "x\n")
+    put(bench, "f.txt", "x\n")
     done = call(bench, "Read", file_path="f.txt")
-    file = {"filePath": path, "content": "x\n", "numLines": 2, "startLine": 1, "totalLines": 2}
+    file = {"filePath": "f.txt", "content": "x\n", "numLines": 2, "startLine": 1, "totalLines": 2}
     assert done == ToolResult({"type": "text", "file": file}, "     1\tx\n     2\t")
     assert list(done.response["file"]) == list(file)
 
@@ -119,7 +119,7 @@ def test_write_creates_and_updates(bench: ToolContext) -> None:
     done = call(bench, "Write", file_path="new/dir/f.txt", content="one\n")
     assert done.response == {
         "type": "create",
-        "filePath": path,
+        "filePath": "new/dir/f.txt",
         "content": "one\n",
         "structuredPatch": [],
         "originalFile": None,
@@ -163,9 +163,10 @@ def test_write_replaces_a_binary_file(bench: ToolContext) -> None:
 
 def test_edit_has_the_observed_shape(bench: ToolContext) -> None:
     path = put(bench, "f.txt", "a\nb\nc\n")
+    call(bench, "Read", file_path="f.txt")
     done = call(bench, "Edit", file_path="f.txt", old_string="b", new_string="B")
     expected = {
-        "filePath": path,
+        "filePath": "f.txt",
         "oldString": "b",
         "newString": "B",
         "originalFile": "a\nb\nc\n",
@@ -177,6 +178,23 @@ def test_edit_has_the_observed_shape(bench: ToolContext) -> None:
     }
     assert (done.response, list(done.response)) == (expected, list(expected))
     assert Path(path).read_text() == "a\nB\nc\n"
+
+
+def test_an_edit_of_a_file_the_model_has_not_read_says_so(bench: ToolContext) -> None:
+    put(bench, "f.txt", "a\nb\n")
+    done = call(bench, "Edit", file_path="f.txt", old_string="b", new_string="B")
+    assert done.response["contentNotInModelContext"] is True
+    assert done.text == "The file f.txt has been updated successfully."
+    call(bench, "Read", file_path="f.txt")
+    again = call(bench, "Edit", file_path="f.txt", old_string="B", new_string="b")
+    assert "contentNotInModelContext" not in again.response
+    assert str(again.text).endswith("no need to Read it back)")
+
+
+def test_an_empty_file_is_created_like_a_missing_one(bench: ToolContext) -> None:
+    put(bench, "f.txt", "")
+    done = call(bench, "Write", file_path="f.txt", content="x\n").response
+    assert (done["type"], done["filePath"], done["originalFile"]) == ("create", "f.txt", None)
 
 
 #: An edit that is refused before any hook hears of it, and the words.

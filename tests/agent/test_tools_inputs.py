@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from hookwright.agent.tools import TOOLS, Effect, cut_middle, failed, interrupted, never_ran, unknown_tool
 from hookwright.agent.tools.schema import problems
+from hookwright.agent.tools.tool import IN_CONTEXT
 
 #: Tool, input, and what is said of it.
 INVALID: list[tuple[str, Any, str]] = [
@@ -92,14 +93,22 @@ PATHS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("Read", {"file_path": "./a/../b"}, {"file_path": "/p/b"}),
     ("Write", {"file_path": "/abs", "content": "~/x"}, {"file_path": "/abs", "content": "~/x"}),
     ("Grep", {"pattern": "rel"}, {"pattern": "rel"}),
-    ("Glob", {"pattern": "rel", "path": "sub"}, {"pattern": "rel", "path": "/p/sub"}),
+    ("Glob", {"pattern": "rel", "path": "sub"}, {"pattern": "rel", "path": "sub"}),
     ("Bash", {"command": "cat rel"}, {"command": "cat rel"}),
 ]
 
 
 @pytest.mark.parametrize(("tool", "given_", "expected"), PATHS)
-def test_paths_are_made_absolute(tool: str, given_: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_hooks_see_the_path_of_a_file_absolute_and_any_other_as_written(
+    tool: str, given_: dict[str, Any], expected: dict[str, Any]
+) -> None:
     assert TOOLS[tool].normalise(given_, "/p", "/home/me") == expected
+
+
+@pytest.mark.parametrize(("path", "expected"), [("sub", "/p/sub"), ("~/sub", "/home/me/sub"), ("/abs", "/abs")])
+def test_rules_and_the_tool_see_every_path_absolute(path: str, expected: str) -> None:
+    found = TOOLS["Grep"].resolve({"pattern": "x", "path": path}, "/p", "/home/me")
+    assert found == {"pattern": "x", "path": expected}
 
 
 def test_edit_is_filled_in_and_keeps_what_was_said() -> None:
@@ -123,7 +132,11 @@ FITTING: list[tuple[str, Any, str]] = [
         {"type": "text", "file": {"filePath": "f", "content": "x", "numLines": 1, "startLine": 7, "totalLines": 9}},
         "     7\tx",
     ),
-    ("Write", {"type": "update", "filePath": "/f", "content": ""}, "The file /f has been updated."),
+    (
+        "Write",
+        {"type": "update", "filePath": "/f", "content": ""},
+        f"The file /f has been updated successfully.{IN_CONTEXT}",
+    ),
     ("TaskList", {"tasks": [{"id": "1", "subject": "s", "status": "pending"}]}, "#1 [pending] s"),
 ]
 

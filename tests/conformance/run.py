@@ -1,8 +1,7 @@
-"""Run the conformance kit on this checkout and compare with what is known.
+"""Run the conformance kit on this checkout; a case that fails, fails the run.
 
-    python tests/conformance/run.py engine|session [-j N] [--match PATTERN …]
+    python tests/conformance/run.py engine|session [-j N] [--match PATTERN …] [--slow]
 
-A case that fails and is not known fails the run; so does a known case that passes, since the list must stay true.
 The command is started through `forked.py`, which saves importing the model's SDK each time; `--cold` does not.
 """
 
@@ -21,11 +20,6 @@ from pathlib import Path
 KIT = Path(__file__).parent / "kit"
 HOOKWRIGHT = Path(sys.executable).parent / "hookwright"
 
-#: Cases whose expectation cannot be met by any agent, with the reason.
-KNOWN: dict[str, str] = {
-    "session/ss-envfile-broken": "expects ran.txt, which no command of the case writes",
-}
-
 
 def main() -> int:
     """Run one kind of case, twice where a case failed: the machine may have been too slow for its clock."""
@@ -33,15 +27,21 @@ def main() -> int:
     parser.add_argument("kind", choices=("engine", "session"))
     parser.add_argument("-j", dest="jobs", default="2")
     parser.add_argument("--match", action="append", default=[])
+    parser.add_argument("--slow", action="store_true", help="also run the cases that wait for a long time")
     parser.add_argument("--cold", action="store_true", help="start the real command each time")
     options = parser.parse_args()
     with contextlib.nullcontext(str(HOOKWRIGHT)) if options.cold else _forking() as hookwright:
-        report = _run(options.kind, hookwright, options.jobs, options.match)
-        again = [name for name, case in report.items() if not case["passed"] and f"{options.kind}/{name}" not in KNOWN]
+        slow = ["--slow"] if options.slow else []
+        report = _run(options.kind, hookwright, options.jobs, [*slow, *_patterns(options.match)])
+        again = [name for name, case in report.items() if not case["passed"]]
         if again:
             print(f"again: {' '.join(again)}", flush=True)
-            report |= _run(options.kind, hookwright, "1", again)
-    return _compare(options.kind, report)
+            report |= _run(options.kind, hookwright, "1", [*slow, *_patterns(again)])
+    return _report(report)
+
+
+def _patterns(names: list[str]) -> list[str]:
+    return [word for name in names for word in ("--match", name)]
 
 
 @contextlib.contextmanager
@@ -60,7 +60,7 @@ def _forking() -> Iterator[str]:
             server.communicate()
 
 
-def _run(kind: str, hookwright: str, jobs: str, patterns: list[str]) -> dict[str, dict[str, object]]:
+def _run(kind: str, hookwright: str, jobs: str, more: list[str]) -> dict[str, dict[str, object]]:
     flag, command = ("--fire", "fire") if kind == "engine" else ("--agent", "run")
     args = [
         sys.executable,
@@ -72,31 +72,20 @@ def _run(kind: str, hookwright: str, jobs: str, patterns: list[str]) -> dict[str
         "-j",
         jobs,
         "--json",
+        *more,
     ]
-    for pattern in patterns:
-        args += ["--match", pattern]
     done = subprocess.run(args, stdout=subprocess.PIPE, text=True, check=False)
     cases: dict[str, dict[str, object]] = json.loads(done.stdout)["cases"]
     return cases
 
 
-def _compare(kind: str, report: dict[str, dict[str, object]]) -> int:
-    wrong = 0
-    for name, case in sorted(report.items()):
-        known = KNOWN.get(f"{kind}/{name}")
-        if case["passed"] and known:
-            print(f"PASSES NOW {name}: take it off the list ({known})")
-            wrong += 1
-        elif not case["passed"] and not known:
-            differences = case["differences"]
-            assert isinstance(differences, list)
-            print(f"FAIL {name}: {differences[0]}")
-            wrong += 1
-        elif not case["passed"]:
-            print(f"known {name}: {known}")
-    passed = sum(bool(case["passed"]) for case in report.values())
-    print(f"{passed} passed, {wrong} failed")
-    return 1 if wrong else 0
+def _report(report: dict[str, dict[str, object]]) -> int:
+    failed = {name: case["differences"] for name, case in sorted(report.items()) if not case["passed"]}
+    for name, differences in failed.items():
+        assert isinstance(differences, list)
+        print(f"FAIL {name}: {differences[0]}")
+    print(f"{len(report) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -137,16 +137,19 @@ class Agent:
                     await self._turn
             if not self._interrupted:
                 raise
+            in_tools = self.main.dialogue.ends_with_results
             self.main.dialogue.add_reminder(STOPPED_BY_USER)
-            return Interrupted()
+            return Interrupted(word="aborted_tools" if in_tools else "aborted_streaming")
         finally:
             self._turn = None
 
-    def interrupt(self) -> None:
-        """Interrupt the running turn: its hooks and tools are ended, no Stop hook runs."""
-        if self._turn is not None:
-            self._interrupted = True
-            self._turn.cancel()
+    def interrupt(self) -> bool:
+        """Interrupt the running turn: its hooks and tools end, no Stop hook runs. Return whether there was one."""
+        if self._turn is None:
+            return False
+        self._interrupted = True
+        self._turn.cancel()
+        return True
 
     # ── requests of a host ──────────────────────────────────────────────────
 

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import msgspec
 
-from hookwright.agent.permissions import Permissions, PermissionSetup, SettingsFiles, Workspace
+from hookwright.agent.permissions import Permissions, PermissionSetup, SettingsFiles, Workspace, read_mode
 from hookwright.agent.state.actor import Actor, AgentRole
 from hookwright.agent.state.dialogue import current_messages
 from hookwright.agent.state.inbox import Inbox, TaskNotice
@@ -19,7 +19,7 @@ from hookwright.agent.state.session_state import SessionState
 from hookwright.agent.state.updates import Diagnosed, Listener
 from hookwright.agent.subagents.classifier import classifier
 from hookwright.agent.subagents.mcp_tools import ConnectedServers, configured, connect
-from hookwright.agent.subagents.runner import Subagents
+from hookwright.agent.subagents.runner import Subagents, tools_of
 from hookwright.agent.subagents.toolset import Toolset
 from hookwright.agent.subagents.verifier import SessionTools
 from hookwright.agent.subagents.worktrees import create
@@ -33,6 +33,7 @@ from hookwright.agent.turn.transcripts import Begun, begin, open_dialogue, remem
 from hookwright.code_hooks import Hooks
 from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.engine import Options
+from hookwright.errors import ConfigError
 from hookwright.mcp.servers import McpServers
 from hookwright.models import from_environment
 from hookwright.models.types import Block, Model
@@ -105,8 +106,8 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     )
     _report_findings(session, connected)
     watch_background(session)
-    main, deferred = _main_actor(session, context, begun)
     toolset.equip()
+    main, deferred = _main_actor(session, context, begun)
     return Parts(
         session=session, main=main, subagents=subagents, toolset=toolset, source=begun.source, deferred=deferred
     )
@@ -188,10 +189,32 @@ def _report_findings(session: Session, connected: ConnectedServers) -> None:
 
 def _main_actor(session: Session, context: ToolContext, begun: Begun) -> tuple[Actor, tuple[Block, ...]]:
     """Build the main agent; also return the deferred calls of the conversation it resumes."""
+    role = _main_role(session)
     dialogue = open_dialogue(session, begun.earlier)
     system = first_system_prompt(session, announce_instructions(session))
-    main = Actor(session, dialogue, context, AgentRole(max_turns=session.options.max_turns), system)
+    main = Actor(session, dialogue, context, role, system)
     return main, () if begun.earlier is None else close_lost_calls(dialogue, begun.earlier)
+
+
+def _main_role(session: Session) -> AgentRole:
+    """Return the role of the main agent; `--agent` gives it the model, tools, mode and hooks of an agent type."""
+    options, agents = session.options, session.equipment.components.agents
+    if options.agent is None:
+        return AgentRole(max_turns=options.max_turns)
+    kind = agents.get(options.agent)
+    if kind is None:
+        raise ConfigError(f"--agent {options.agent}: there is no such agent. Write one of {', '.join(sorted(agents))}.")
+    if kind.model is not None and options.model is None:
+        session.model.switch(resolve(kind.model))
+    if kind.hooks:
+        session.hooks.activate(kind.hooks)
+    mode = kind.permission_mode if options.permission_mode is None else None
+    limited = kind.tools is not None or kind.disallowed_tools
+    return AgentRole(
+        tools=tools_of(session, kind) if limited else None,
+        mode=read_mode(mode) if mode is not None else None,
+        max_turns=options.max_turns if options.max_turns is not None else kind.max_turns,
+    )
 
 
 # ── commands in the background ──────────────────────────────────────────────

@@ -22,8 +22,8 @@ def watched_files(loaded: Loaded) -> tuple[str, ...]:
     reach = Reach(where.project_dir, where.start_dir, where.home)
     found = dict.fromkeys(file.path for file in loaded.files if file.path)
     for entry in loaded.hooks:
-        plugin = entry.handler.source.plugin
-        own = msgspec.structs.replace(reach, plugin_root=plugin.root) if plugin is not None else reach
+        root = entry.handler.source.root
+        own = msgspec.structs.replace(reach, plugin_root=root) if root is not None else reach
         try:
             found.update(dict.fromkeys(named_files(entry.handler, own)))
         except TooManyFiles:

@@ -113,8 +113,8 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> tuple[Item
     origin = [source.scope, source.plugin.name if source.plugin else None, source.component]
     entry = {"event": group.event, "matcher": group.matcher, "kind": handler.kind, "from": origin, **fields}
     text = msgspec.json.format(msgspec.json.encode(entry, order="sorted"), indent=1).decode()
-    if source.plugin is not None:
-        reach = msgspec.structs.replace(reach, plugin_root=source.plugin.root)
+    if source.root is not None:
+        reach = msgspec.structs.replace(reach, plugin_root=source.root)
     files: tuple[FileCopy, ...] = ()
     stamps: Stamps = ()
     problem = ""

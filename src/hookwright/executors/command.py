@@ -25,6 +25,8 @@ from hookwright.protocol.wire import async_request
 from hookwright.storage import make_folder
 
 #: Placeholders of the exec form; the shell form reads the same names from its environment.
+_OPTION = "CLAUDE_PLUGIN_OPTION_"
+_USER_CONFIG = re.compile(r"\$\{user_config\.(\w+)\}")
 _PLACEHOLDERS = ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA")
 _POWERSHELL = ("pwsh", "-NoProfile", "-NonInteractive", "-Command")
 #: Variables of an outer session that would be wrong in this one.
@@ -72,6 +74,11 @@ class CommandExecutor:
         assert isinstance(handler, CommandHandler)
         if not handler.command.strip():
             return Failed(Failure.LAUNCH, "the command is empty; write the command to run")
+        option = _option_in_shell(handler)
+        if option is not None:
+            # The shell would end with status 2, "bad substitution", and that would refuse every call.
+            way = f"write ${_OPTION}{option.upper()}"
+            return Failed(Failure.LAUNCH, f"${{user_config.{option}}} is not replaced in a shell command; {way}")
         instead = self._warm if handler.worker is None else self._workers
         if instead is not None:
             return await instead(job)
@@ -142,11 +149,12 @@ class CommandExecutor:
         env = {**self._base, "CLAUDE_CODE_SESSION_ID": session_id}
         if level:
             env["CLAUDE_EFFORT"] = level
-        plugin = handler.source.plugin
+        plugin, root = handler.source.plugin, handler.source.root
+        if root is not None:
+            env["CLAUDE_PLUGIN_ROOT"] = root
         if plugin is not None:
-            env["CLAUDE_PLUGIN_ROOT"] = plugin.root
             env["CLAUDE_PLUGIN_DATA"] = plugin.data
-            env.update((f"CLAUDE_PLUGIN_OPTION_{key.upper()}", value) for key, value in plugin.options)
+            env.update((f"{_OPTION}{key.upper()}", value) for key, value in plugin.options)
         return env
 
     def _directory(self, event: Event) -> str:
@@ -174,6 +182,14 @@ def may_leave(job: Job) -> bool:
 #: A request for the background, as it is found in any event that quotes it, without spaces and escapes.
 _ASYNC = b'"async":true'
 _NO_SPACE = re.compile(rb"\\u[0-9a-fA-F]{4}|\\[nrtfb]|[\s\\]")
+
+
+def _option_in_shell(handler: CommandHandler) -> str | None:
+    """Return the option of a plugin that its shell command names by placeholder, which no shell can read."""
+    if handler.source.plugin is None or handler.args is not None:
+        return None
+    found = _USER_CONFIG.search(handler.command)
+    return found[1] if found is not None else None
 
 
 async def _ended(process: _process.Process) -> Reply:

@@ -22,8 +22,9 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
     """Keep system messages where the API accepts them and turn the others into reminders.
 
     Law: no text is lost and their order is kept; neighbouring system messages become one, joined by a blank line. A
-    reminder is a text block `<system-reminder>…</system-reminder>` in a user message: the one before it, else the
-    front of the one after it (after its tool results, which must come first), else a new one.
+    reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before it (at the end of its
+    last tool result, if it ends with one), else the front of the one after it (after its tool results, which must come
+    first), else a new one.
     """
     turns = _merged(messages)
     placed: list[dict[str, Json]] = []
@@ -35,7 +36,7 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
         elif _stays(turns, index, role):
             placed.append(turn)
         elif placed and placed[-1]["role"] == "user":
-            placed[-1] = {**placed[-1], "content": [*blocks(placed[-1]), _reminder(turn)]}
+            placed[-1] = {**placed[-1], "content": _followed_by(blocks(placed[-1]), _reminder(turn))}
         elif index + 1 < len(turns) and turns[index + 1]["role"] == "user":
             waiting.append(_reminder(turn))
         else:
@@ -76,6 +77,17 @@ def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:
     follows_user = index > 0 and turns[index - 1]["role"] == "user"
     ends_turn = index + 1 == len(turns) or turns[index + 1]["role"] == "assistant"
     return follows_user and ends_turn
+
+
+def _followed_by(content: list[dict[str, Json]], reminder: dict[str, Json]) -> list[dict[str, Json]]:
+    """Add a reminder to the text of the last tool result, or as a block of its own."""
+    last = content[-1] if content else None
+    if last is None or last["type"] != "tool_result":
+        return [*content, reminder]
+    said = last.get("content") or ""
+    text = reminder["text"]
+    joined = f"{said}\n\n{text}".lstrip("\n") if isinstance(said, str) else [*said, reminder]
+    return [*content[:-1], {**last, "content": joined}]
 
 
 def _led_by(reminders: list[dict[str, Json]], turn: Message) -> dict[str, Json]:

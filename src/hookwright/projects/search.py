@@ -38,7 +38,14 @@ def glob(request: dict[str, Any]) -> dict[str, Any]:
     walk = Walk(folder, pattern)
     found = [(_modified(path), path) for relative, path in walk if wanted.fullmatch(relative)]
     names = [path for _, path in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
-    return {"files": names[: request["most"]], "total": len(names), "complete": walk.complete}
+    shown = [_name(path, request.get("base")) for path in names[: request["most"]]]
+    return {"files": shown, "total": len(names), "complete": walk.complete}
+
+
+def _name(path: str, base: str | None) -> str:
+    """Return a path relative to `base` where it is below it."""
+    inside = base is not None and path.startswith(base.rstrip("/") + "/")
+    return os.path.relpath(path, base) if inside else path
 
 
 def _modified(path: str) -> float:
@@ -58,14 +65,16 @@ def grep(request: dict[str, Any]) -> dict[str, Any]:
     found: list[tuple[str, int]] = []
     lines: list[str] = []
     size = 0
+    alone = "base" in request and os.path.isfile(os.path.expanduser(request["path"]))
     for path in _files(os.path.expanduser(request["path"]), request["glob"]):
         text = _text(path)
         hits = [] if text is None else _hits(pattern, text, request["multiline"])
         if text is None or not hits:
             continue
-        found.append((path, len(hits)))
+        name = _name(path, request.get("base"))
+        found.append((name, len(hits)))
         if request["mode"] == "content" and size < MAX_TEXT:
-            shown = _shown(path, text, hits, request)
+            shown = _shown("" if alone else name, text, hits, request)
             lines += shown
             size += sum(map(len, shown))
     return {"files": found, "lines": lines}
@@ -107,7 +116,7 @@ def _hits(pattern: re.Pattern[str], text: str, multiline: bool) -> list[int]:
 
 
 def _shown(path: str, text: str, hits: list[int], request: dict[str, Any]) -> list[str]:
-    """Write hits and the lines around them; `:` marks a hit, `-` a line near one."""
+    """Write hits and the lines around them: `:` marks a hit, `-` a line near one; without a path if that is empty."""
     lines = text.split("\n")
     before, after, numbered = request["before"], request["after"], request["numbers"]
     wanted = sorted({near for hit in hits for near in range(max(hit - before, 0), min(hit + after + 1, len(lines)))})
@@ -117,7 +126,8 @@ def _shown(path: str, text: str, hits: list[int], request: dict[str, Any]) -> li
         if (before or after) and place and number - wanted[place - 1] > 1:
             out.append("--")
         mark = ":" if number in marks else "-"
-        where = f"{path}{mark}{number + 1}{mark}" if numbered else f"{path}{mark}"
+        parts = [path] if path else []
+        where = "".join(f"{part}{mark}" for part in (*parts, *([str(number + 1)] if numbered else [])))
         line = lines[number].removesuffix("\r")
         out.append(where + (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}... [line truncated]"))
     return out

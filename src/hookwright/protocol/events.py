@@ -116,6 +116,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     #: Kinds that are skipped without an error.
     skipped_kinds: frozenset[Kind] = frozenset()
     timeout: float = 600.0
+    #: The environment variable that sets another default time limit, in milliseconds.
+    timeout_variable: str = ""
     exit_2: Exit2 = Exit2.NOTHING
     #: Target values for which a block has no effect.
     unblockable: frozenset[str] = frozenset()
@@ -154,7 +156,11 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     callback_timeout_blocks: bool = False
     #: Exit 2 with empty stdout and "No such file" on stderr is an error, not a block.
     missing_file_is_error: bool = False
+    #: The same, for hooks of plugins alone.
+    missing_plugin_file_is_error: bool = False
     block_drops_context: bool = False
+    #: A hook that ends the turn adds no context.
+    stop_drops_context: bool = False
     #: A model's answer that the condition is impossible lets the agent stop.
     impossible_lifts: bool = False
     #: The agent is about to stop: prompt hooks read its conversation, and function hooks may run.
@@ -291,6 +297,7 @@ class UserPromptSubmit(ModeEvent, frozen=True, kw_only=True):
         refusal=Refusal.STOP,
         on_failure=True,
         callback_timeout_blocks=True,
+        missing_plugin_file_is_error=True,
         block_drops_context=True,
         shown_under=Under.PROMPT,
     )
@@ -437,6 +444,7 @@ class PostToolUse(ModeEvent, frozen=True, kw_only=True):
             "classifier_context": Shape.STRING,
         },
         stops=True,
+        stop_drops_context=True,
         refusal=Refusal.STOP,
         condition=True,
         on_failure=True,
@@ -924,6 +932,7 @@ class SessionEnd(Event, frozen=True, kw_only=True):
         target="reason",
         values=("clear", "resume", "logout", "prompt_input_exit", "other"),
         timeout=1.5,
+        timeout_variable="CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
         audience=Audience.USER,
         system_message=False,
         streamed=Streamed.END,

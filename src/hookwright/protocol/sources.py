@@ -71,6 +71,14 @@ class Source(msgspec.Struct, frozen=True):
         return f"{place} {self.pointer}" if self.pointer else place
 
     @property
+    def root(self) -> str | None:
+        """The directory that `CLAUDE_PLUGIN_ROOT` names: the plugin's, or the folder of the skill; else None."""
+        if self.plugin is not None:
+            return self.plugin.root
+        is_skill = self.component is not None and self.component.kind == "skill"
+        return os.path.dirname(self.path) if is_skill else None
+
+    @property
     def label(self) -> str:
         """The kind of source as the permission prompt shows it."""
         if self.plugin is not None:

@@ -224,7 +224,9 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
                 found[name] = item
             problems += _problems(key, item, shape)
     decision = value.get("decision")
-    if isinstance(decision, str) and decision not in _LEGACY_DECISIONS:
+    if decision == "deny":  # D19: a refusal in the wrong words is still a refusal
+        found["decision"] = "block"
+    elif isinstance(decision, str) and decision not in _LEGACY_DECISIONS:
         problems.append(_bad_decision(decision, rules))
     if "hookSpecificOutput" in value:
         wrong_event = _check_specific(value["hookSpecificOutput"], event, rules, problems)
@@ -245,7 +247,7 @@ def _bad_decision(decision: str, rules: EventRules) -> str:
             f'decision: "{decision}" is not "approve" or "block"; '
             f'write {{"hookSpecificOutput": {{"permissionDecision": "{decision}"}}}} with its hookEventName'
         )
-    hint = {"deny": "block", "allow": "approve"}.get(decision)
+    hint = {"allow": "approve"}.get(decision)
     return f'decision: "{decision}" is not "approve" or "block"' + (f". Did you mean `{hint}`?" if hint else "")
 
 
@@ -432,8 +434,8 @@ class LateOutput(msgspec.Struct, frozen=True):
 
 
 def read_late(stdout: str, event: str) -> LateOutput:
-    """Read the last JSON object a background hook printed; each field is taken if it alone is valid."""
-    for text in (stdout.strip(), *reversed(stdout.strip().splitlines())):
+    """Read the first JSON object a background hook printed; each field is taken if it alone is valid."""
+    for text in (stdout.strip(), *stdout.strip().splitlines()):
         value, problem = parse_json(text) if text.strip().startswith("{") else (None, None)
         if problem is None and isinstance(value, dict) and "async" not in value:
             specific = value.get("hookSpecificOutput")

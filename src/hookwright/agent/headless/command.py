@@ -21,6 +21,7 @@ from hookwright.agent.headless.prompts import every_prompt, one_prompt
 from hookwright.agent.headless.stream import StreamOptions, StreamOutput, output_for
 from hookwright.agent.state.components import given_agents
 from hookwright.agent.state.endings import Result
+from hookwright.agent.state.inbox import Closed
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person
 from hookwright.agent.state.updates import Diagnosed, Note, Update
@@ -50,27 +51,37 @@ def main(args: argparse.Namespace, prompt: str | None) -> int:
 
 async def _run(args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None) -> int:
     """Work in a separate task, so that a signal can end it cleanly."""
-    work = asyncio.ensure_future(_session(args, options, console, prompt))
+    loop = asyncio.get_running_loop()
+    opened: asyncio.Future[Agent] = loop.create_future()
+    work = asyncio.ensure_future(_session(args, options, console, prompt, opened))
     ended: list[int] = []
 
-    def end(status: int) -> None:
-        ended.append(status)
-        work.cancel()
+    def end(number: signal.Signals) -> None:
+        ended.append(SIGNALS[number])
+        if number is signal.SIGINT and opened.done() and opened.result().interrupt():
+            opened.result().session.inbox.put(Closed())  # the turn ends with a result, and the session after it
+        else:
+            work.cancel()
 
-    loop = asyncio.get_running_loop()
-    for number, status in SIGNALS.items():
-        loop.add_signal_handler(number, end, status)
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end, number)
     try:
         result = await work
     except asyncio.CancelledError:
         if not ended:
             raise
         return ended[0]
+    if ended:
+        return ended[0]
     return 1 if result is not None and result.is_error else 0
 
 
 async def _session(
-    args: argparse.Namespace, options: AgentOptions, console: Console, prompt: str | None
+    args: argparse.Namespace,
+    options: AgentOptions,
+    console: Console,
+    prompt: str | None,
+    opened: asyncio.Future[Agent],
 ) -> Result | None:
     control = console.control
     opening = await control.opening() if control is not None else Opening()
@@ -86,6 +97,7 @@ async def _session(
                 observers=(console.notice,),
             )
         )
+        opened.set_result(agent)
         if args.init_only:
             return None
         if control is None:

@@ -14,8 +14,12 @@ OnState = Callable[[str], None]
 
 async def one_prompt(agent: Agent, prompt: str) -> Result | None:
     """Run one prompt and what it left running; return the last result."""
+    if prompt and agent.first_message is not None:
+        agent.session.state.queue(prompt)
     last = await _before(agent)
-    if prompt or last is None:
+    for waiting in agent.session.state.take_queued():
+        last = await agent.run(waiting)
+    if agent.first_message is None and (prompt or last is None):
         last = await agent.run(prompt)
     while agent.busy:
         last = await agent.answer(await agent.session.inbox.get()) or last

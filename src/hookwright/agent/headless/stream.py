@@ -10,7 +10,7 @@ import msgspec
 
 from hookwright._version import __version__
 from hookwright.agent.headless.hook_lines import HookLines, new_id
-from hookwright.agent.state.endings import Deferred, Finished, OutOfTurns, Result, StopPrevented
+from hookwright.agent.state.endings import Deferred, Finished, Interrupted, OutOfTurns, Result, StopPrevented
 from hookwright.agent.state.updates import (
     Added,
     Diagnosed,
@@ -33,7 +33,7 @@ from hookwright.text import say
 from hookwright.visibility import Form
 
 #: Notes the stream omits: a refusal is already in the result of its call or prompt.
-_ELSEWHERE = frozenset({Form.BLOCKED.value, "prompt-blocked"})
+_ELSEWHERE = frozenset({Form.BLOCKED.value})
 
 
 class SessionOutput(Protocol):
@@ -209,7 +209,7 @@ def result_line(result: Result) -> dict[str, Json]:
 
 
 def _subtype(result: Result) -> str:
-    return "error_during_execution" if result.terminal_reason == "interrupted" else "success"
+    return "error_during_execution" if isinstance(result.ending, Interrupted) else "success"
 
 
 def _stop_reason(result: Result) -> str | None:

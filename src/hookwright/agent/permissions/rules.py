@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from hookwright.config.settings import PermissionSettings as Declared
-from hookwright.matching.conditions import InvalidRule, Match, Reading, Rule, Undecided, Where, allowed_by, parse_rule
+from hookwright.matching.conditions import (
+    AnyCall,
+    InvalidRule,
+    Match,
+    Reading,
+    Rule,
+    Undecided,
+    Where,
+    allowed_by,
+    covers,
+    parse_rule,
+)
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import Scope, Source
@@ -76,6 +87,12 @@ class Rules(msgspec.Struct, frozen=True):
             if isinstance(answer, Undecided) and unsure is None:
                 unsure = (listed, answer.reason)
         return unsure
+
+    def remove(self, tool: str) -> bool:
+        """Return whether a deny rule takes a whole tool away: one that names the tool or its MCP server, no more."""
+        whole = [listed.rule for listed in self.of(Behavior.DENY) if isinstance(listed.rule.specifier, AnyCall)]
+        of_server = tool.startswith("mcp__")
+        return any(rule.tool == tool or (of_server and covers(rule, tool, Reading.DENY)) for rule in whole)
 
     def allows(self, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
         """Return whether the allow rules together surely cover a call."""

@@ -85,6 +85,11 @@ class Permissions:
         """Apply the deny and ask rules to a call that a PermissionRequest hook allowed or rewrote."""
         return guard(call, self.rules, self.workspace)
 
+    def hides(self, path: str) -> bool:
+        """Return whether a deny rule for Read covers a file."""
+        found = self.rules.guard(Behavior.DENY, "Read", {"file_path": path}, self.workspace.where(self.workspace.root))
+        return found is not None and found[1] is None
+
     async def classify(self, call: ToolCall) -> Permit | Refuse:
         """Ask the classifier of auto mode; its refusals fire PermissionDenied."""
         if self._classifier is None:

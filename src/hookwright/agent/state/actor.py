@@ -72,8 +72,10 @@ class Actor:
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """The tools this agent may call."""
-        return self.session.equipment.tools if self.role.tools is None else self.role.tools
+        """The tools this agent may call, without those that a rule denies as a whole."""
+        offered = self.session.equipment.tools if self.role.tools is None else self.role.tools
+        rules = self.session.permissions.rules
+        return {name: tool for name, tool in offered.items() if not rules.remove(name)}
 
     @property
     def offers(self) -> tuple[Offer, ...]:

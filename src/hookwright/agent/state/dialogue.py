@@ -95,6 +95,12 @@ class Dialogue:
         self.messages.append({"role": "user", "content": [dict(block) for block in blocks]})
         self.kept.clear()
 
+    @property
+    def ends_with_results(self) -> bool:
+        """Whether the last message has the results of tool calls."""
+        content = self.messages[-1]["content"] if self.messages else ""
+        return isinstance(content, list) and any(block["type"] == "tool_result" for block in content)
+
     def close_calls(self) -> None:
         """Add a result for every call that has none, so that the conversation can be sent."""
         self.messages = closed(self.messages)
@@ -105,9 +111,9 @@ class Dialogue:
         """Write a firing to disk; its reminders wait for `deliver`."""
         self._record(outcome, model_texts(outcome, Place.REMINDER), about, call)
 
-    def record_unread(self, outcome: Outcome) -> None:
+    def record_unread(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> None:
         """Write a firing to disk that was overruled; the model reads nothing of it."""
-        self._record(outcome, ())
+        self._record(outcome, (), about, call)
 
     def record_late(self, late: Late) -> None:
         """Write the end of a background hook to disk; what it tells the model waits for `deliver`."""

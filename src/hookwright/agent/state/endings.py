@@ -53,6 +53,8 @@ class Interrupted(msgspec.Struct, frozen=True):
     """The user, the host or a hook's denial interrupted the turn."""
 
     reason: str = "interrupted"
+    #: The ending in one word, by what was running: `aborted_tools` or `aborted_streaming`.
+    word: str = "aborted_tools"
 
 
 class OutOfTurns(msgspec.Struct, frozen=True):
@@ -138,7 +140,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def terminal_reason(self) -> str:
         """The ending in one word, as in the result line."""
-        return _WORDS[type(self.ending)]
+        return self.ending.word if isinstance(self.ending, Interrupted) else _WORDS[type(self.ending)]
 
     @property
     def is_error(self) -> bool:
@@ -153,7 +155,6 @@ _WORDS: dict[type[Any], str] = {
     HookStopped: "hook_stopped",
     StopPrevented: "stop_hook_prevented",
     Deferred: "tool_deferred",
-    Interrupted: "interrupted",
     OutOfTurns: "max_turns",
     ApiFailed: "api_error",
 }

@@ -63,6 +63,8 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     skills: tuple[str, ...] | None = None
     #: The schema of the answer; None for free text.
     json_schema: Mapping[str, Json] | None = None
+    #: The agent type whose prompt, tools, model and hooks the main agent has; its events carry the name.
+    agent: str | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     max_turns: int | None = None

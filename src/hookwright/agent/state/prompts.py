@@ -23,6 +23,8 @@ reason; if there is none, stop and tell the user which hook blocked what. Never 
 
 STOPPED_BY_USER = "[Request interrupted by user]"
 
+MEANWHILE = "The user sent a new message while you were working:\n{prompt}\n\nAddress it as you continue this turn."
+
 COMPACT = """\
 Write a detailed summary of the conversation so far. The agent that continues the work will see this summary and \
 nothing else, so include: the user's requests, quoting important wording exactly; decisions and the reasons for \

@@ -142,6 +142,8 @@ class Session:
         }
         if by is not None:
             common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
+        elif self.options.agent is not None:
+            common["agent_type"] = self.options.agent
         if issubclass(cls, ModeEvent):
             common["permission_mode"] = self.permissions.mode.value
         if cls.rules.effort and self.state.prompt_id is not None and (effort := self.effort) is not None:

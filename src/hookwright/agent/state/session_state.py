@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import Json
 
 
@@ -22,6 +23,8 @@ class SessionState:
         self.watch_paths: tuple[str, ...] = ()
         #: Calls denied since the last prompt, as the result lists them.
         self.denials: tuple[Mapping[str, Json], ...] = ()
+        self._announcements: tuple[Event, ...] = ()
+        self._queued: tuple[str, ...] = ()
 
     def begin(self, prompt_id: str) -> None:
         """Start on a prompt."""
@@ -48,6 +51,24 @@ class SessionState:
     def deny(self, call: Mapping[str, Json]) -> None:
         """List a denied call."""
         self.denials = (*self.denials, call)
+
+    def announce_later(self, events: Iterable[Event]) -> None:
+        """Keep events that fire with the next prompt."""
+        self._announcements = tuple(events)
+
+    def take_announcements(self) -> tuple[Event, ...]:
+        """Return the events that waited for a prompt, once."""
+        events, self._announcements = self._announcements, ()
+        return events
+
+    def queue(self, prompt: str) -> None:
+        """Keep a prompt for the running turn, which reads it with its next tool results."""
+        self._queued = (*self._queued, prompt)
+
+    def take_queued(self) -> tuple[str, ...]:
+        """Return the prompts that waited, once."""
+        prompts, self._queued = self._queued, ()
+        return prompts
 
     def forget_denials(self) -> None:
         """Start an empty list of denied calls."""

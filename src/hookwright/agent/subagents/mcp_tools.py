@@ -124,6 +124,7 @@ def _tool(offered: Offered, servers: McpServers) -> Tool:
         run=run,
         output={},
         render=render,
+        concurrent=offered.annotations.get("readOnlyHint") is True,
     )
 
 

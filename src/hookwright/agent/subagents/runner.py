@@ -174,13 +174,18 @@ def final_text(ending: TurnEnd) -> str:
     return "(The subagent ended before it gave an answer.)"
 
 
-def _tools_for(session: Session, kind: AgentType) -> dict[str, Tool]:
-    out = NOT_FOR_SUBAGENTS | set(kind.disallowed_tools)
+def tools_of(session: Session, kind: AgentType) -> dict[str, Tool]:
+    """Return the tools of an agent type, of those the session offers."""
     return {
         name: tool
         for name, tool in session.equipment.tools.items()
-        if name not in out and (kind.tools is None or name in kind.tools or _of_server(name, kind.tools))
+        if name not in kind.disallowed_tools
+        and (kind.tools is None or name in kind.tools or _of_server(name, kind.tools))
     }
+
+
+def _tools_for(session: Session, kind: AgentType) -> dict[str, Tool]:
+    return {name: tool for name, tool in tools_of(session, kind).items() if name not in NOT_FOR_SUBAGENTS}
 
 
 def _of_server(name: str, wanted: tuple[str, ...]) -> bool:
@@ -227,10 +232,11 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
                 "isolation": {"type": "string", "enum": ["worktree"], "description": "work on a copy"},
             },
         ),
-        effect=Effect.OTHER,
+        effect=Effect.SESSION,
         run=run,
         output={"type": "object"},
         render=_render,
+        concurrent=True,
     )
 
 

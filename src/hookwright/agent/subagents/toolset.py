@@ -105,7 +105,7 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
         name="Skill",
         description=f"Load a skill: its text tells you how to proceed. Skills:\n{listed or '(none)'}",
         parameters=parameters({"skill": text}, {"args": text}),
-        effect=Effect.OTHER,
+        effect=Effect.SESSION,
         run=run,
         output={"type": "object"},
         render=lambda response: str(response),

@@ -21,6 +21,8 @@ MAX_TIMEOUT = 600_000
 _SILENT = frozenset(
     ["cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir", "touch", "unset", "wait"]
 )
+#: stdout and stderr are one text, in the order in which they were written.
+_ONE_STREAM = "exec 2>&1; "
 _STEPS = re.compile(r"&&|\|\||;|\n")
 
 
@@ -41,7 +43,7 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
     limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
     try:
         ended = await context.shells.run(
-            _command(shell, prelude + trap + _eval(arguments["command"]), context), limit / 1000
+            _command(shell, _ONE_STREAM + prelude + trap + _eval(arguments["command"]), context), limit / 1000
         )
         _follow(moved, context)
     finally:

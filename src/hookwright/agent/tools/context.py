@@ -18,7 +18,7 @@ AskModel = Callable[[str, str], Awaitable[str]]
 
 @dataclasses.dataclass(kw_only=True)
 class ToolContext:
-    """Shared by the calls of one agent; tools change nothing but `cwd`."""
+    """Shared by the calls of one agent; tools change nothing but `cwd` and `seen`."""
 
     #: Where the session started; commands return to it when their directory is gone.
     root: str
@@ -32,6 +32,8 @@ class ToolContext:
     board: Board = dataclasses.field(default_factory=Board)
     gate: TaskGate | None = None
     ask_model: AskModel | None = None
+    #: Files whose content is in the conversation: read, or written as a whole.
+    seen: set[str] = dataclasses.field(default_factory=set)
     #: Seconds one search may take.
     search_limit: float = 20.0
 
@@ -46,4 +48,4 @@ class ToolContext:
 
     def for_agent(self) -> ToolContext:
         """Return a copy for a subagent, which may change its directory without moving ours."""
-        return dataclasses.replace(self)
+        return dataclasses.replace(self, seen=set())

@@ -10,17 +10,24 @@ import msgspec
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
-from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.agent.tools.tool import IN_CONTEXT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
-async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Replace the text; the file is read again, since it may have changed after the check."""
+    path = arguments["file_path"]
+    known = path in context.seen or not os.path.lexists(path)
     try:
-        return await asyncio.to_thread(_edit, arguments)
+        response = await asyncio.to_thread(_edit, arguments)
     except Refused as problem:
         return failed(str(problem))
+    if known:
+        context.seen.add(path)
+    else:
+        response["contentNotInModelContext"] = True
+    return ToolResult(response, render(response))
 
 
 def objection(arguments: Input) -> str | None:
@@ -32,11 +39,11 @@ def objection(arguments: Input) -> str | None:
     return None
 
 
-def _edit(arguments: Input) -> ToolResult:
+def _edit(arguments: Input) -> dict[str, Json]:
     before, after = _edited(arguments)
     path = arguments["file_path"]
     write_text(path, after)
-    response = {
+    return {
         "filePath": path,
         "oldString": arguments["old_string"],
         "newString": arguments["new_string"],
@@ -45,7 +52,6 @@ def _edit(arguments: Input) -> ToolResult:
         "userModified": False,
         "replaceAll": arguments.get("replace_all", False),
     }
-    return ToolResult(response, render(response))
 
 
 def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
@@ -75,9 +81,10 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
 
 def render(response: Json) -> str:
     """Return a line about what was replaced."""
+    tail = "" if response.get("contentNotInModelContext") else IN_CONTEXT
     if response.get("replaceAll"):
-        return f"The file {response['filePath']} has been updated. All occurrences were replaced."
-    return f"The file {response['filePath']} has been updated successfully."
+        return f"The file {response['filePath']} has been updated. All occurrences were successfully replaced.{tail}"
+    return f"The file {response['filePath']} has been updated successfully.{tail}"
 
 
 EDIT = Tool(
@@ -103,10 +110,12 @@ EDIT = Tool(
             "structuredPatch": "array",
             "userModified": "boolean",
             "replaceAll": "boolean",
+            "contentNotInModelContext": "boolean",
         },
     ),
     render=render,
     objection=objection,
     paths=("file_path",),
+    echoes_path=("filePath",),
     defaults={"replace_all": False},
 )

@@ -17,7 +17,7 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
     started = time.perf_counter()
     path = arguments.get("path", context.cwd)
     try:
-        found = await context.search.ask("Glob", pattern=arguments["pattern"], path=path, most=FILES)
+        found = await context.search.ask("Glob", pattern=arguments["pattern"], path=path, most=FILES, base=context.cwd)
     except Refused as refusal:
         return failed(str(refusal))
     response = {

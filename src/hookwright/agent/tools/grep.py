@@ -22,6 +22,7 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
             "Grep",
             pattern=arguments["pattern"],
             path=arguments.get("path", context.cwd),
+            base=context.cwd,
             glob=arguments.get("glob"),
             mode=mode,
             ignore_case=arguments.get("-i", False),
@@ -37,32 +38,41 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
 
 
 def _response(answer: dict[str, Json], mode: str, limit: int) -> dict[str, Json]:
-    paths = [path for path, _ in answer["files"]]
-    lines = [f"{path}:{count}" for path, count in answer["files"]] if mode == COUNT else answer["lines"]
+    """Return the fields of each mode: files, lines, or the number of matches of each file."""
+    files = answer["files"]
+    if mode == FILES:
+        paths = [path for path, _ in files]
+        names = paths[:limit] if limit else paths
+        return {"mode": mode, "filenames": names, "numFiles": len(names), "totalFiles": len(paths)}
+    lines = [f"{path}:{count}" for path, count in files] if mode == COUNT else answer["lines"]
     shown = lines[:limit] if limit else lines
-    names = (paths[:limit] if limit else paths) if mode == FILES else []
-    return {
-        "mode": mode,
-        "numFiles": len(paths),
-        "filenames": names,
-        "content": cut_middle("\n".join(shown), OUTPUT_LIMIT),
-        "numLines": len(shown),
-        "totalLines": len(lines),
-    }
+    content = cut_middle("\n".join(shown), OUTPUT_LIMIT)
+    if mode == COUNT:
+        matches = sum(count for _, count in files)
+        return {"mode": mode, "numFiles": len(files), "filenames": [], "content": content, "numMatches": matches}
+    sizes = {"numLines": len(shown), "totalLines": len(lines)}
+    return {"mode": mode, "numFiles": 0, "filenames": [], "content": content, **sizes}
 
 
 def render(response: Json) -> str:
     """Return the lines or files, and how many more there are."""
     if response["mode"] == FILES:
-        names = response["filenames"]
-        more = response["numFiles"] - len(names)
-        head = f"Found {response['numFiles']} file{'' if response['numFiles'] == 1 else 's'}"
+        names = response.get("filenames", [])
+        more = response.get("totalFiles", response["numFiles"]) - len(names)
+        head = f"Found {_counted(response['numFiles'], 'file')}"
         return "\n".join([head, *names, *([f"({more} more)"] if more > 0 else [])]) if names else "No files found"
-    if not response["content"]:
+    if not response.get("content"):
         return "No matches found"
+    if response["mode"] == COUNT:
+        total = _counted(response.get("numMatches", 0), "total occurrence")
+        return f"{response['content']}\n\nFound {total} across {_counted(response['numFiles'], 'file')}."
     more = response.get("totalLines", 0) - response.get("numLines", 0)
     note = f"\n({more} more lines; raise head_limit to see them)" if more > 0 else ""
     return f"{response['content']}{note}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _number(text: str) -> dict[str, Json]:
@@ -103,6 +113,8 @@ GREP = Tool(
             "content": "string",
             "numLines": "number",
             "totalLines": "number",
+            "totalFiles": "number",
+            "numMatches": "number",
         },
     ),
     render=render,

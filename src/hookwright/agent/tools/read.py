@@ -13,12 +13,15 @@ from hookwright.protocol.jsontext import Json
 MAX_BYTES = 256 * 1024
 
 
-async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Read the lines; a missing file, a directory and a binary file are failures."""
     try:
-        return await asyncio.to_thread(_read, arguments)
+        result = await asyncio.to_thread(_read, arguments)
     except Refused as refusal:
         return failed(str(refusal))
+    if not result.is_error:
+        context.seen.add(arguments["file_path"])
+    return result
 
 
 def _read(arguments: Input) -> ToolResult:
@@ -87,4 +90,5 @@ READ = Tool(
     ),
     render=render,
     paths=("file_path",),
+    echoes_path=("file", "filePath"),
 )

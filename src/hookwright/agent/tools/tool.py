@@ -16,6 +16,9 @@ from hookwright.protocol.jsontext import Json
 #: Characters of a command's output passed to hooks and the model.
 OUTPUT_LIMIT = 30_000
 
+#: After a change to a file the model knows; Claude Code's own words.
+IN_CONTEXT = " (file state is current in your context — no need to Read it back)"
+
 Input = dict[str, Json]
 #: What the model reads: a string or content blocks.
 Text = str | list[dict[str, Json]]
@@ -78,6 +81,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     objection: Callable[[Input], str | None] | None = None
     #: Input fields that are paths.
     paths: tuple[str, ...] = ()
+    #: Where the response repeats the path of the file, as keys from the outside in; it is shown as it was written.
+    echoes_path: tuple[str, ...] = ()
+    #: Its calls change nothing, so that they may run beside each other; tools that only read files need not say so.
+    concurrent: bool = False
     #: Values for missing input fields.
     defaults: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: Offered to the model even if not enabled by name.
@@ -101,17 +108,42 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         return {**missing, **arguments}
 
     def normalise(self, arguments: Input, cwd: str, home: str) -> Input:
-        """Return the input hooks and permission rules see: defaults filled in, paths absolute."""
-        out = self.with_defaults(arguments)
-        for name in self.paths:
-            if isinstance(out.get(name), str):
-                out[name] = absolute(out[name], cwd, home)
-        return out
+        """Return the input hooks see: defaults filled in, `file_path` absolute; other paths stay as written."""
+        return _resolved(self.with_defaults(arguments), (_FILE_PATH,), cwd, home)
+
+    def resolve(self, arguments: Input, cwd: str, home: str) -> Input:
+        """Return the input that permission rules see and the tool runs with: every path absolute."""
+        return _resolved(arguments, self.paths, cwd, home)
+
+    def without_unknown(self, arguments: Input) -> Input:
+        """Leave out the keys the tool does not have."""
+        known = self.parameters.get("properties", {})
+        return {name: value for name, value in arguments.items() if name in known}
+
+    def echoed(self, result: ToolResult, written: Input) -> ToolResult:
+        """Return a result whose path is the one the caller wrote."""
+        path = written.get(_FILE_PATH)
+        if not self.echoes_path or result.is_error or not isinstance(path, str):
+            return result
+        response = _with_member(result.response, self.echoes_path, path)
+        return ToolResult(response, self.render(response))
 
     def fits(self, response: Json) -> str | None:
         """Return why a rewritten response does not match the tool's output schema; None when it does."""
         found = list(problems(self.output, response))
         return f"the output does not match the schema of {self.name}: {'; '.join(found)}" if found else None
+
+
+_FILE_PATH = "file_path"
+
+
+def _resolved(arguments: Input, names: tuple[str, ...], cwd: str, home: str) -> Input:
+    paths = {name: absolute(arguments[name], cwd, home) for name in names if isinstance(arguments.get(name), str)}
+    return {**arguments, **paths}
+
+
+def _with_member(value: Json, keys: tuple[str, ...], new: Json) -> Json:
+    return {**value, keys[0]: _with_member(value[keys[0]], keys[1:], new)} if keys else new
 
 
 def absolute(path: str, cwd: str, home: str) -> str:

@@ -8,24 +8,26 @@ import os
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.files import TextFile, read_text, write_text
 from hookwright.agent.tools.patch import hunks
-from hookwright.agent.tools.tool import Effect, Input, Tool, ToolResult, failed, parameters, shape
+from hookwright.agent.tools.tool import IN_CONTEXT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
 
 
-async def run(arguments: Input, context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets the context
+async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Write the file, and create missing parent folders."""
     try:
-        return await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])
+        result = await asyncio.to_thread(_write, arguments["file_path"], arguments["content"])
     except Refused as problem:
         return failed(str(problem))
+    context.seen.add(arguments["file_path"])
+    return result
 
 
 def _write(path: str, content: str) -> ToolResult:
     original = None
     if os.path.isfile(path):
         try:
-            original = read_text(path).text
+            original = read_text(path).text or None  # an empty file is created like a missing one
         except Refused:  # a file that is not text is also replaced, without a diff
             original = ""
     write_text(path, TextFile(content))
@@ -43,8 +45,8 @@ def _write(path: str, content: str) -> ToolResult:
 def render(response: Json) -> str:
     """Return a line about what was written."""
     if response["type"] == "create":
-        return f"File created successfully at: {response['filePath']}"
-    return f"The file {response['filePath']} has been updated."
+        return f"File created successfully at: {response['filePath']}{IN_CONTEXT}"
+    return f"The file {response['filePath']} has been updated successfully.{IN_CONTEXT}"
 
 
 WRITE = Tool(
@@ -64,4 +66,5 @@ WRITE = Tool(
     ),
     render=render,
     paths=("file_path",),
+    echoes_path=("filePath",),
 )

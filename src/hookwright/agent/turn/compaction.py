@@ -11,7 +11,7 @@ from hookwright.agent.state.prompts import COMPACT, CONTINUED
 from hookwright.agent.state.session import Identity
 from hookwright.agent.state.updates import Note
 from hookwright.agent.transcript import closed, subagent_path
-from hookwright.agent.turn.opening import announce_instructions, first_system_prompt, session_started
+from hookwright.agent.turn.opening import first_system_prompt, instructions_again, session_started
 from hookwright.models.types import ApiError, Request
 from hookwright.protocol.events import PostCompact, PreCompact, SubagentStop
 from hookwright.protocol.outcome import Outcome
@@ -28,6 +28,8 @@ class NotCompacted(msgspec.Struct, frozen=True):
     """The conversation is unchanged."""
 
     why: str
+    #: A hook refused it.
+    refused: bool = False
 
 
 async def compact_if_full(actor: Actor) -> None:
@@ -46,17 +48,19 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
     """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
     session = actor.session
     actor.dialogue.deliver()
+    if all(message["role"] != "assistant" for message in actor.dialogue.messages):
+        return NotCompacted("Not enough messages to compact.")
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
     actor.dialogue.record_firing(before)
     if before.blocked:
-        return NotCompacted(f"Compaction blocked by PreCompact hook: {before.reason}")
+        return NotCompacted(f"Compaction blocked by PreCompact hook: {before.reason}", refused=True)
     try:
         summary = await _summary(actor, instructions)
     except ApiError as error:
         return NotCompacted(f"The conversation could not be compacted: {error}")
     await _summariser_stops(actor, summary)
     _start_over(actor, trigger, summary)
-    actor.instruct(first_system_prompt(session, announce_instructions(session, "compact")))
+    actor.instruct(first_system_prompt(session, instructions_again(session)))
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
     actor.dialogue.record_firing(after)

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse, ToolCall
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session import AskPermission, Permission, PermissionQuestion, Session
-from hookwright.agent.tools import Tool
+from hookwright.agent.tools import Effect, Tool
 from hookwright.agent.transcript import CallContext
 from hookwright.models.types import Block
 from hookwright.protocol.events import Event, PermissionDenied, PermissionRequest, PreToolUse
@@ -29,10 +29,22 @@ class ToolRequest(msgspec.Struct, frozen=True):
 
     actor: Actor
     tool: Tool
-    #: The call as the model made it.
+    #: The call as the model made it, with defaults filled in.
     call: Block
-    #: The input the tool would run with.
-    arguments: dict[str, Json]
+    #: The input in force as the model or a hook wrote it.
+    written: dict[str, Json]
+    #: Where the call was made: its paths stay the same, whatever a call beside it does.
+    cwd: str
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """The input as hooks see it: `file_path` absolute, defaults filled in."""
+        return self.tool.normalise(self.written, self.cwd, self.actor.session.home)
+
+    @property
+    def resolved(self) -> dict[str, Json]:
+        """The input as rules see it and the tool runs with it: every path absolute."""
+        return self.tool.resolve(self.arguments, self.cwd, self.actor.session.home)
 
     @property
     def id(self) -> str:
@@ -40,9 +52,8 @@ class ToolRequest(msgspec.Struct, frozen=True):
         return str(self.call["id"])
 
     def using(self, arguments: dict[str, Json]) -> ToolRequest:
-        """Return the request with other arguments, paths absolute and defaults filled in."""
-        normal = self.tool.normalise(arguments, self.actor.context.cwd, self.actor.session.home)
-        return msgspec.structs.replace(self, arguments=normal)
+        """Return the request with another input."""
+        return msgspec.structs.replace(self, written=self.tool.with_defaults(arguments))
 
     def record(self, outcome: Outcome, context: CallContext | None = None) -> None:
         """Write a firing about this call to disk."""
@@ -61,7 +72,7 @@ class ToolRequest(msgspec.Struct, frozen=True):
 
     def for_rules(self) -> ToolCall:
         """Return the call as permission rules see it."""
-        return ToolCall.of(self.tool, self.arguments, self.actor.context.cwd)
+        return ToolCall.of(self.tool, self.resolved, self.actor.context.cwd)
 
 
 class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +93,7 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
     """
     if isinstance(pre.decision, Deny):
         return _denied_by_hook(pre)
-    rewritten = _rewritten(request, pre.updated_input, "PreToolUse")
+    rewritten = rewrite(request, pre.updated_input, "PreToolUse")
     if isinstance(rewritten, RefusedCall):
         return rewritten
     actor, decision = request.actor, pre.decision
@@ -114,12 +125,19 @@ def _error(outcome: Outcome) -> str:
     return "\n".join(model_texts(outcome, Place.ERROR))
 
 
-def _rewritten(request: ToolRequest, update: Mapping[str, Json] | None, event: str) -> ToolRequest | RefusedCall:
-    """Check a hook's rewrite of the input as if the model had written it."""
+def rewrite(request: ToolRequest, update: Mapping[str, Json] | None, event: str) -> ToolRequest | RefusedCall:
+    """Apply a hook's rewrite of the input.
+
+    Law: keys the tool does not have are left out, and the rest is checked as if the model had written it; the input of
+    an MCP tool is passed on as it is, for its server to check.
+    """
     if update is None:
         return request
     tool = request.tool
-    problem = tool.problem(dict(update))
+    if request.actor.session.server_of(tool.name) is not None:
+        return request.using(dict(update))
+    update = tool.without_unknown(dict(update))
+    problem = tool.problem(update)
     if problem is not None:
         return RefusedCall(
             text=f"{event} hook for {tool.name} returned updatedInput that failed schema validation: {problem}. The "
@@ -149,6 +167,20 @@ async def _rechecked(request: ToolRequest, pre: Outcome) -> RefusedCall | Asked 
     return RefusedCall(text=NOT_RUN, interrupts=True) if outcome.stop is not None else None
 
 
+def denied_file(request: ToolRequest) -> str | None:
+    """Return why a deny rule keeps a file from this call, before any hook runs; a rule for Read covers changes too."""
+    tool = request.tool
+    if "file_path" not in tool.paths:
+        return None
+    permissions = request.actor.session.permissions
+    if isinstance(permissions.guard(request.for_rules()), Refuse):
+        return "File is in a directory that is denied by your permission settings."
+    if tool.effect is Effect.EDIT and permissions.hides(request.for_rules().path):
+        done = "edited" if tool.name == "Edit" else "written"
+        return f"File is covered by a Read deny rule in your permission settings and cannot be {done}."
+    return None
+
+
 # ── asking ──────────────────────────────────────────────────────────────────
 
 
@@ -176,7 +208,7 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
 
 async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> ToolRequest | RefusedCall | AskUser:
     """Apply a hook's allow: deny and ask rules outrank it, also over its rewrite; its updates apply from now on."""
-    rewritten = _rewritten(request, outcome.updated_input, "PermissionRequest")
+    rewritten = rewrite(request, outcome.updated_input, "PermissionRequest")
     if isinstance(rewritten, RefusedCall):
         return rewritten
     session = request.actor.session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 from hookwright.agent.state.actor import Actor, Stops
@@ -16,18 +17,19 @@ from hookwright.agent.state.endings import (
     StopPrevented,
     TurnEnd,
 )
-from hookwright.agent.state.prompts import STOPPED_BY_USER
+from hookwright.agent.state.prompts import MEANWHILE, STOPPED_BY_USER
 from hookwright.agent.state.updates import Note, Typed
 from hookwright.agent.transcript import stop_summary
 from hookwright.agent.turn.compaction import compact_if_full
 from hookwright.agent.turn.display import display
 from hookwright.agent.turn.late_hooks import deliver_late
-from hookwright.agent.turn.tool_call import Handled, handle
+from hookwright.agent.turn.tool_call import Handled, changes_nothing, handle
 from hookwright.models.types import ApiError, Block, Request, Response, TextDelta
-from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop
+from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop, UserPromptSubmit
 from hookwright.protocol.jsontext import Json
 from hookwright.visibility import Place, model_texts
 
+INVALID_REQUEST = 400
 CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
 
 
@@ -58,7 +60,7 @@ async def ask(actor: Actor) -> Response | ApiFailed:
     deliver_late(actor)
     await compact_if_full(actor)
     try:
-        response = await _stream(actor)
+        response = await _asked_twice(actor)
     except ApiError as error:
         return _failed(actor, error.kind, f"API Error: {error}")
     actor.count(response)
@@ -67,6 +69,16 @@ async def ask(actor: Actor) -> Response | ApiFailed:
     if response.stop_reason == "max_tokens" and not response.tool_uses:
         return _failed(actor, "max_output_tokens", "API Error: the answer went over the limit of output tokens")
     return response
+
+
+async def _asked_twice(actor: Actor) -> Response:
+    """Send the conversation; a request the API calls invalid (400) is sent once more."""
+    try:
+        return await _stream(actor)
+    except ApiError as error:
+        if error.status != INVALID_REQUEST:
+            raise
+    return await _stream(actor)
 
 
 async def _stream(actor: Actor) -> Response:
@@ -92,18 +104,24 @@ def _failed(actor: Actor, kind: str, text: str) -> ApiFailed:
 
 
 async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Block] = ()) -> TurnEnd | None:
-    """Run the calls of one turn in parallel; a stop by one of them applies after all of them.
+    """Run the calls of one turn in order.
+
+    Law: calls that change nothing and follow each other run together; any other call runs alone, with its hooks, so
+    that a later call sees what an earlier one did. A stop by one of them applies after all of them, and PostToolBatch
+    does not fire then; an interrupt ends the turn at once.
 
     `earlier` are results the turn already has when its deferred calls run again.
     """
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(handle(actor, call)) for call in calls]
+        handled = await _in_order(actor, calls)
     except asyncio.CancelledError:
         _close_turn(actor, calls, earlier)
         raise
-    handled = [task.result() for task in tasks]
     actor.count_calls(len(handled))
+    if any(one.interrupts for one in handled):
+        _close_turn(actor, calls, earlier)
+        actor.dialogue.deliver()
+        return Interrupted("a permission hook or the host interrupted the turn")
     blocks = [*earlier, *(one.block for one in handled if one.block is not None)]
     if blocks:
         actor.dialogue.results(blocks)
@@ -111,14 +129,38 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
     if deferred is not None:
         actor.dialogue.deliver()
         return Deferred(dict(deferred.call))
-    if any(one.interrupts for one in handled):
-        actor.dialogue.deliver()
-        return Interrupted("a permission hook or the host interrupted the turn")
-    batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
-    actor.dialogue.record_firing(batch)
+    stop = next((one.stop for one in handled if one.stop is not None), None)
+    if stop is None:
+        batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
+        actor.dialogue.record_firing(batch)
+        stop = batch.stop
+    if stop is None and actor.is_main:
+        await _read_queued(actor)
     actor.dialogue.deliver()
-    stop = next((stop for stop in (*(one.stop for one in handled), batch.stop) if stop is not None), None)
     return HookStopped(stop.reason) if stop is not None else None
+
+
+async def _read_queued(actor: Actor) -> None:
+    """Add prompts that came during the turn to its results, unless a UserPromptSubmit hook refuses one."""
+    for prompt in actor.session.state.take_queued():
+        outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt))
+        if outcome.blocked or outcome.stop is not None:
+            actor.dialogue.record_unread(outcome)
+        else:
+            actor.dialogue.add_note(MEANWHILE.format(prompt=prompt))
+            actor.dialogue.record_firing(outcome)
+
+
+async def _in_order(actor: Actor, calls: Sequence[Block]) -> list[Handled]:
+    """Run the calls group by group, until one interrupts the turn."""
+    handled: list[Handled] = []
+    while len(handled) < len(calls) and not any(one.interrupts for one in handled):
+        left = calls[len(handled) :]
+        together = list(itertools.takewhile(lambda call: changes_nothing(actor, call), left)) or left[:1]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(handle(actor, call)) for call in together]
+        handled += [task.result() for task in tasks]
+    return handled
 
 
 def _batched(one: Handled) -> dict[str, Json]:
@@ -152,13 +194,12 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
     dialogue = actor.dialogue
     continues = outcome.stop is None and (outcome.blocked or bool(outcome.context))
     if continues and stops.exhausted:
+        # The model reads the block all the same, with the next prompt.
         actor.session.tell(Note(CAP_REACHED, level="warning", tag="stop-cap"))
         continues = False
-        dialogue.record_unread(outcome)
-    else:
-        for feedback in model_texts(outcome, Place.USER):
-            dialogue.add_reminder(feedback, outcome.hook_name)
-        dialogue.record_firing(outcome)
+    for feedback in model_texts(outcome, Place.USER):
+        dialogue.add_reminder(feedback, outcome.hook_name)
+    dialogue.record_firing(outcome)
     if outcome.runs:
         dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
     dialogue.deliver()

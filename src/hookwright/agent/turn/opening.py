@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from msgspec import UNSET
+
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.instructions import Instruction, as_text
 from hookwright.agent.state.prompts import instructions_part, system_prompt
@@ -75,21 +77,43 @@ def take_watch_paths(session: Session, outcome: Outcome) -> None:
 # ── instructions ────────────────────────────────────────────────────────────
 
 
-def announce_instructions(session: Session, reason: str = "session_start") -> list[Instruction]:
+def announce_instructions(session: Session) -> list[Instruction]:
     """Read the instructions that apply from the start and fire InstructionsLoaded for each file."""
     if session.instructions is None:
         return []
-    found = session.instructions.at_start(reason)
+    found = readable(session, session.instructions.at_start())
     for one in found:
         session.fire_later(session.event(InstructionsLoaded, **one.fields))
     return found
+
+
+def readable(session: Session, found: list[Instruction]) -> list[Instruction]:
+    """Leave out the files that a deny rule for Read covers."""
+    return [one for one in found if not session.permissions.hides(one.path)]
+
+
+def instructions_again(session: Session) -> list[Instruction]:
+    """Read the instructions again after a compaction; InstructionsLoaded fires with the next prompt."""
+    if session.instructions is None:
+        return []
+    found = readable(session, session.instructions.at_start("compact"))
+    session.state.announce_later([session.event(InstructionsLoaded, effort=UNSET, **one.fields) for one in found])
+    return found
+
+
+def announce_waiting(session: Session) -> None:
+    """Fire what waited for a prompt."""
+    for event in session.state.take_announcements():
+        session.fire_later(event)
 
 
 def first_system_prompt(session: Session, found: list[Instruction]) -> str:
     """Build the system prompt of the main agent."""
     options = session.options
     parts = (instructions_part(as_text(found)), options.append_system_prompt or "")
-    return system_prompt(session.state.cwd, session.model.main_model, options.system_prompt, parts)
+    kind = session.equipment.components.agents.get(options.agent or "")
+    base = options.system_prompt if kind is None or options.system_prompt is not None else kind.prompt
+    return system_prompt(session.state.cwd, session.model.main_model, base, parts)
 
 
 def opened(session: Session) -> Opened:

@@ -9,7 +9,7 @@ from hookwright.agent.state.actor import Actor
 from hookwright.agent.tools import absolute
 from hookwright.agent.turn.clearing import clear
 from hookwright.agent.turn.compaction import Compacted, compact
-from hookwright.agent.turn.switching import switch_model
+from hookwright.agent.turn.switching import SwitchRefused, try_switch
 from hookwright.protocol.events import DirectoryAdded
 
 ADD_DIR_NEEDS_SCREEN = (
@@ -17,11 +17,18 @@ ADD_DIR_NEEDS_SCREEN = (
 )
 
 
+def local_output(text: str) -> str:
+    """Return what a command printed as the model reads it with the next prompt; Claude Code's own tags."""
+    return f"<local-command-stdout>{text}</local-command-stdout>"
+
+
 async def run_compact(actor: Actor, arguments: str) -> str:
     """Compact the conversation; the arguments say what to keep."""
     done = await compact(actor, "manual", arguments or None)
     if isinstance(done, Compacted):
         return f"Compacted {done.said}".strip()
+    if done.refused:
+        actor.dialogue.add_reminder(local_output(done.why))
     return done.why
 
 
@@ -35,7 +42,12 @@ async def run_model(actor: Actor, arguments: str) -> str:
     """Show or switch the model."""
     if not arguments:
         return f"The model is {actor.session.model.main_model}."
-    return await switch_model(actor, arguments, "command")
+    done = await try_switch(actor, arguments, "command")
+    if isinstance(done, SwitchRefused):
+        text = f"The model stays {actor.session.model.main_model}: {done.reason}"
+        actor.dialogue.add_reminder(local_output(text))
+        return text
+    return f"The model is {done} now."
 
 
 async def run_add_dir(actor: Actor, arguments: str) -> str:

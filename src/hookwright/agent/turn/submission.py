@@ -13,7 +13,7 @@ from hookwright.agent.state.endings import TurnAnswered, TurnEnd, TurnRefused
 from hookwright.agent.state.updates import Note
 from hookwright.agent.transcript import pending
 from hookwright.agent.turn.loop import converse
-from hookwright.agent.turn.opening import entitle
+from hookwright.agent.turn.opening import announce_waiting, entitle
 from hookwright.agent.turn.slash_commands import COMMANDS
 from hookwright.protocol.events import UserPromptExpansion, UserPromptSubmit
 from hookwright.protocol.jsontext import Json
@@ -43,6 +43,7 @@ async def submit(actor: Actor, prompt: str) -> TurnEnd:
     if typed is not None and typed.name in COMMANDS:
         return TurnAnswered(await COMMANDS[typed.name](actor, typed.arguments))
 
+    announce_waiting(actor.session)
     outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt, **_title(actor)))
     if outcome.blocked:
         return _blocked(actor, [outcome], prompt)

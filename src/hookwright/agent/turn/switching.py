@@ -17,14 +17,6 @@ class SwitchRefused(msgspec.Struct, frozen=True):
     reason: str
 
 
-async def switch_model(actor: Actor, requested: str, source: str) -> str:
-    """Switch by command and return the result as a message."""
-    done = await try_switch(actor, requested, source)
-    if isinstance(done, SwitchRefused):
-        return f"The model stays {actor.session.model.main_model}: {done.reason}"
-    return f"The model is {done} now."
-
-
 async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchRefused:
     """Fire PreModelSwitch, switch, fire PostModelSwitch; its context goes with the next request."""
     model = actor.session.model

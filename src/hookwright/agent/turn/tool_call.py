@@ -8,12 +8,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from hookwright.agent.permissions.commands import only_reads
 from hookwright.agent.state.actor import Actor, Caller, calling
 from hookwright.agent.state.updates import ToolEnded
-from hookwright.agent.tools import ToolResult, failed, never_ran, unknown_tool
+from hookwright.agent.tools import Effect, ToolResult, failed, never_ran, unknown_tool
 from hookwright.agent.transcript import CallContext
-from hookwright.agent.turn.consent import RefusedCall, ToolRequest, permit
+from hookwright.agent.turn.consent import RefusedCall, ToolRequest, denied_file, permit, rewrite
 from hookwright.agent.turn.surroundings import after_tool
+from hookwright.matching.shell import analyse_bash
 from hookwright.models.types import Block
 from hookwright.protocol.events import PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json
@@ -27,7 +29,7 @@ ERROR_LIMIT = 10_000
 class Handled(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one call."""
 
-    #: The call as the model made it; defaults filled in and paths absolute where its input fits the tool.
+    #: The call as the model made it, with defaults filled in where its input fits the tool.
     call: Block
     #: The result for the model; None for a deferred call.
     block: Mapping[str, Json] | None
@@ -36,13 +38,29 @@ class Handled(msgspec.Struct, frozen=True, kw_only=True):
     interrupts: bool = False
 
 
+def changes_nothing(actor: Actor, call: Block) -> bool:
+    """Return whether a call may run beside others like it: it only reads, without `cd`, or it names no tool."""
+    tool = actor.tools.get(call["name"])
+    if tool is None or tool.effect is Effect.READ or tool.concurrent:
+        return True
+    command = call["input"].get("command") if isinstance(call["input"], dict) else None
+    if tool.effect is not Effect.SHELL or not isinstance(command, str):
+        return False
+    moves = any(part.name == "cd" for part in analyse_bash(command).commands)
+    return not moves and only_reads(command, actor.context.cwd, actor.session.permissions.workspace)
+
+
 async def handle(actor: Actor, call: Block) -> Handled:
     """Take a call from the model's request to its result."""
     request = _checked(actor, call)
     if isinstance(request, Handled):
         return request
     pre = await actor.fire(request.event(PreToolUse))
-    request.record(pre, CallContext(request.id, request.tool.name, request.arguments))
+    context = CallContext(request.id, request.tool.name, request.arguments)
+    if _is_void(request, pre):
+        actor.dialogue.record_unread(pre, request.id, context)
+    else:
+        request.record(pre, context)
     if isinstance(pre.decision, Defer):
         return Handled(call=request.call, block=None)
     if pre.stop is not None and not isinstance(pre.decision, Deny):
@@ -54,19 +72,29 @@ async def handle(actor: Actor, call: Block) -> Handled:
     return await _run(permitted)
 
 
+def _is_void(request: ToolRequest, pre: Outcome) -> bool:
+    """Return whether a rewrite that does not fit the tool refuses the call; nothing else of the hooks then applies."""
+    if isinstance(pre.decision, Deny | Defer):
+        return False
+    return isinstance(rewrite(request, pre.updated_input, "PreToolUse"), RefusedCall)
+
+
 def _checked(actor: Actor, call: Block) -> ToolRequest | Handled:
     """Check the call against the tool's schema; no hook sees a call that does not pass."""
     tool, arguments = actor.tools.get(call["name"]), call["input"]
     if tool is None:
         return _without_running(actor, call, unknown_tool(call["name"]))
     problem = tool.problem(arguments)
-    if problem is None:
-        arguments = tool.normalise(arguments, actor.context.cwd, actor.session.home)
-        call = {**call, "input": arguments}
-        problem = tool.objection(arguments) if tool.objection is not None else None
     if problem is not None:
         return _without_running(actor, call, never_ran(problem))
-    return ToolRequest(actor, tool, call, arguments)
+    arguments = tool.with_defaults(arguments)
+    request = ToolRequest(actor, tool, {**call, "input": arguments}, arguments, actor.context.cwd)
+    problem = denied_file(request)
+    if problem is None and tool.objection is not None:
+        problem = tool.objection(request.resolved)
+    if problem is not None:
+        return _without_running(actor, request.call, never_ran(problem))
+    return request
 
 
 async def _run(request: ToolRequest) -> Handled:
@@ -90,7 +118,8 @@ async def _run(request: ToolRequest) -> Handled:
 async def _call_tool(request: ToolRequest) -> ToolResult:
     calling.set(Caller(request.actor, request.id))
     try:
-        return await request.tool.run(request.arguments, request.actor.context)
+        result = await request.tool.run(request.resolved, request.actor.context)
+        return request.tool.echoed(result, request.written)
     except asyncio.CancelledError:
         raise
     except Exception as error:  # a tool may be third-party code; its failure is a result for the model

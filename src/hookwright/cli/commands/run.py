@@ -51,6 +51,7 @@ def _configure_session(parser: argparse.ArgumentParser) -> None:
 def _configure_agent(parser: argparse.ArgumentParser) -> None:
     add = configure_model(parser).add_argument
     add("--system-prompt", metavar="TEXT", help="replace the default system prompt")
+    add("--agent", default=None, metavar="NAME", help="run the main agent as this agent type")
     add("--agents", dest="agents_json", default=None, metavar="JSON", help="define additional subagents")
     add = configure_permissions(parser).add_argument
     add("--tools", type=listed, metavar="NAMES", help="offer only these tools (comma-separated)")
