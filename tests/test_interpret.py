@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookwright.interpret import interpret, interpret_late
 from hookwright.protocol.events import CATALOGUE, Exit2, Plain
-from hookwright.protocol.handlers import AgentHandler, CallbackHandler, FunctionHandler, PromptHandler
+from hookwright.protocol.handlers import AgentHandler, CallbackHandler, CommandHandler, FunctionHandler, PromptHandler
 from hookwright.protocol.job import Job
 from hookwright.protocol.matched import canonical_model
 from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Block, Defer, Deny, Ending, EndTurn, Late, Verdict
@@ -26,7 +26,7 @@ from hookwright.protocol.replies import (
     Reply,
     TimedOut,
 )
-from hookwright.protocol.sources import Scope, Source
+from hookwright.protocol.sources import Plugin, Scope, Source
 from support import command, event, exited, failing_closed, specific
 
 ALL = sorted(CATALOGUE)
@@ -195,7 +195,6 @@ def test_plain_text_reaches_the_model_on_four_events_only(name: str) -> None:
     [
         ({"continue": "no"}, "continue: expected boolean, got string"),
         ({"systemMessage": None}, "systemMessage: expected string, got null"),
-        ({"decision": "deny"}, "permissionDecision"),
         ({"decision": "allow"}, 'decision: "allow" is not "approve" or "block"'),
         ({"reason": 5}, "reason: expected string, got number"),
         ({"hookSpecificOutput": "deny"}, "hookSpecificOutput: expected an object, got string"),
@@ -214,6 +213,31 @@ def test_one_wrong_field_voids_the_answer_and_is_named(answer: dict[str, Any], s
     assert v.error is not None
     assert says in v.error
     assert v.error.startswith("Hook JSON output validation failed")
+
+
+@pytest.mark.req("R-233")
+@pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"])
+def test_deny_at_the_top_level_refuses_like_block(event: str) -> None:
+    denied, blocked = (verdict(event, 0, {"decision": word, "reason": "R"}) for word in ("deny", "block"))
+    assert denied == blocked
+    assert denied.ending is Ending.BLOCKING
+
+
+@pytest.mark.req("R-155")
+@pytest.mark.parametrize("name", ["PreToolUse", "UserPromptSubmit", "PostToolUse", "Stop"])
+def test_exit_2_beside_json_for_another_event_refuses(name: str) -> None:
+    v = verdict(name, 2, specific("SessionStart", additionalContext="C"), "WHY")
+    assert refused(v)
+    assert isinstance(v.decision, Deny | Block)
+    assert "WHY" in v.decision.reason
+
+
+@pytest.mark.parametrize(("plugin", "blocks"), [(None, True), (Plugin("p", "/p", "/d"), False)])
+def test_a_missing_script_of_a_plugin_does_not_block_every_prompt(plugin: Plugin | None, blocks: bool) -> None:
+    handler = CommandHandler(source=Source(Scope.PLUGIN, plugin=plugin), command="x")
+    reply = exited(2, "", "python3: can't open file 'x': [Errno 2] No such file or directory")
+    found = interpret(reply, handler, event("UserPromptSubmit"))
+    assert (isinstance(found.decision, Block), found.error is None) == (blocks, blocks)
 
 
 @pytest.mark.req("R-237", "R-155")
@@ -667,7 +691,7 @@ def late(reply: Reply, **fields: Any) -> Late:
     [
         ({**specific("PostToolUse", additionalContext="C"), "systemMessage": "S"}, "C", "S"),
         ('{"async":true}\n{"systemMessage":"S"}', None, "S"),
-        ('{"systemMessage":"first"}\nnoise\n{"systemMessage":"last"}', None, "last"),
+        ('{"systemMessage":"first"}\nnoise\n{"systemMessage":"last"}', None, "first"),
         ({**specific("PostToolUse", additionalContext=1), "systemMessage": "S"}, None, "S"),
         ({**specific("PreToolUse", additionalContext="C"), "systemMessage": 1}, None, None),
         ({"decision": "block", "reason": "r"}, None, None),

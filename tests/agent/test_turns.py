@@ -34,7 +34,7 @@ def test_a_stop_before_the_tool_keeps_it_from_running_and_the_other_call_runs(pl
     assert (ran.results[0]["terminal_reason"], ran.code, ran.text) == ("hook_stopped", 0, "")
     assert not (place.project / "ONE").exists()
     assert (place.project / "TWO").exists()
-    assert len(place.got("PostToolBatch")[0]["tool_calls"]) == 2
+    assert place.got("PostToolBatch") == []
 
 
 def test_nobody_is_asked_about_a_call_that_a_hook_stopped(place: Place) -> None:
@@ -126,7 +126,26 @@ def test_a_result_is_on_disk_before_its_hooks_run(place: Place) -> None:
 def test_hooks_run_once_for_each_call(place: Place) -> None:
     place.hook("PostToolUse")
     place.run({"turns": [[bash("sleep 0.4; echo A"), bash("echo B")], [{"text": "end"}]]}, *ALLOW)
-    assert [payload["tool_use_id"] for payload in place.got("PostToolUse")] == ["toolu_S002", "toolu_S001"]
+    assert [payload["tool_use_id"] for payload in place.got("PostToolUse")] == ["toolu_S001", "toolu_S002"]
+
+
+def test_calls_that_change_something_run_one_after_the_other_and_see_each_other(place: Place) -> None:
+    (place.project / "sub").mkdir()
+    place.hook("PreToolUse", "sleep 0.2")
+    place.hook("PostToolUse")
+    place.run({"turns": [[bash("cd sub"), bash("pwd > where"), bash("cat where")], [{"text": "end"}]]}, *ALLOW)
+    assert (place.project / "sub" / "where").read_text() == f"{place.project}/sub\n"
+    assert place.got("PostToolUse")[2]["tool_response"]["stdout"] == f"{place.project}/sub"
+
+
+def test_calls_that_only_read_run_together(place: Place) -> None:
+    (place.project / "one").write_text("1")
+    (place.project / "two").write_text("2")
+    place.hook("PreToolUse", 'case "$payload" in *one*) sleep 0.8;; esac')
+    place.hook("PostToolUse")
+    calls = [{"tool": "Read", "input": {"file_path": "one"}}, bash("cat two")]
+    place.run({"turns": [calls, [{"text": "end"}]]}, *ALLOW)
+    assert [payload["tool_name"] for payload in place.got("PostToolUse")] == ["Bash", "Read"]
 
 
 @pytest.mark.req("R-333")

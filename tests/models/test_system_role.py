@@ -92,8 +92,8 @@ RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "out"}
         pytest.param(
             [{"role": "user", "content": [RESULT]}, {"role": "system", "content": "a"}],
             SystemRole.NOWHERE,
-            [{"role": "user", "content": [RESULT, reminder("a")]}],
-            id="on the tool results",
+            [{"role": "user", "content": [{**RESULT, "content": f"out\n\n{reminder('a')['text']}"}]}],
+            id="in the last tool result",
         ),
         pytest.param(
             [
