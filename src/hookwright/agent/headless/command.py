@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from hookwright.agent.agent import open_agent
+from hookwright.agent.agent import Agent, open_agent
 from hookwright.agent.headless.arguments import options_of
 from hookwright.agent.headless.control import Control, Opening
 from hookwright.agent.headless.debug_log import DebugLog
