@@ -12,6 +12,8 @@ from support import script, settings
 from tui.terminal import Terminal
 
 START = "Send a message"
+#: A permission dialog has the keyboard.
+READY = "enter: confirm"
 
 
 class Chat:

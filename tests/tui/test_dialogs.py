@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tui.chats import START, Chat, bash, flat, text, write
+from tui.chats import READY, START, Chat, bash, flat, text, write
 from tui.terminal import CTRL_C, CTRL_O, ENTER, ESCAPE
 
 ASK = """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask",
@@ -28,7 +29,8 @@ def test_a_hooks_question_shows_its_reason_and_the_rewritten_input_and_yes_runs_
         assert "+ mkdir dry-run" in asked
         assert "Allow by rule" not in asked
         assert not (chat.project / "dry-run").exists()
-        terminal.send("1")
+        terminal.wait(READY)
+        terminal.send("1", ENTER)
         terminal.wait("Deployed.")
     assert (chat.project / "dry-run").is_dir()
     assert not (chat.project / "for-real").exists()
@@ -45,7 +47,8 @@ def test_no_with_a_message_tells_the_model_and_esc_ends_the_turn(chat: Chat) -> 
         terminal.wait(START)
         terminal.say("go")
         terminal.wait("5 Deny with a message")
-        terminal.send("5")
+        terminal.wait(READY)
+        terminal.send("5", ENTER)
         terminal.wait("What the model should do instead")
         terminal.send("use the other folder", ENTER)
         terminal.wait("The model wants to use Bash")
@@ -68,12 +71,17 @@ def test_allowing_by_rule_writes_the_rule_and_asks_no_more(chat: Chat) -> None:
     (chat.project / ".env").write_text("SECRET=1\n")
     with chat.open() as terminal:
         terminal.wait("settings  permissions")
+        time.sleep(1)
         terminal.send("a")
+        terminal.wait("trust 1 more without a mark")
+        time.sleep(1)
+        terminal.send(ENTER)
         terminal.wait("no hooks configured")
         terminal.say("write")
         asked = terminal.wait("Allow by rule: Write(/src/**)")
         assert "+a" in asked
-        terminal.send("3")
+        terminal.wait(READY)
+        terminal.send("3", ENTER)
         terminal.wait("│  Write(/src/**)")
         terminal.send(ENTER)
         shown = terminal.wait("All done.")
@@ -91,10 +99,13 @@ def test_allowing_for_the_session_asks_no_more_and_writes_nothing(chat: Chat) ->
         terminal.wait(START)
         terminal.say("go")
         terminal.wait("Allow for this session: Bash(mkdir one)")
-        terminal.send("2")
+        terminal.wait(READY)
+        terminal.send("2", ENTER)
         terminal.wait("mkdir one/two")
-        terminal.wait("Allow once")
+        terminal.wait(READY)
         terminal.send("n")
+        terminal.wait("❯ 4 Deny")
+        terminal.send(ENTER)
         terminal.wait("All done.")
     assert not (chat.project / ".claude").exists()
 
@@ -112,8 +123,8 @@ def test_the_dialog_waits_for_permission_request_hooks(chat: Chat) -> None:
         terminal.send(CTRL_O)
         terminal.wait("who saw what")
         gate.touch()
-        terminal.wait("Allow once")
-        terminal.send("y")
+        terminal.wait(READY)
+        terminal.send("y", ENTER)
         terminal.wait("Made.")
     assert (chat.project / "made").is_dir()
 
@@ -127,9 +138,12 @@ def test_project_hooks_run_when_trusted_and_are_reviewed_again_when_they_changed
         review = terminal.wait('+echo UserPromptSubmit >> "$TRACE"')
         assert "you have not trusted" in review
         assert "? new     UserPromptSubmit *" in review
+        time.sleep(1)
         terminal.send("y")
         terminal.wait("✓ new     UserPromptSubmit")
         terminal.send("n")
+        time.sleep(1)
+        terminal.send(ENTER)
         terminal.wait("1 item of the project not trusted")
         terminal.say("first")
         terminal.wait("Answer 1.")
@@ -148,9 +162,12 @@ def test_project_hooks_run_when_trusted_and_are_reviewed_again_when_they_changed
         review = terminal.wait("+echo tampered with")
         assert "changed UserPromptSubmit" in review
         assert "+true" not in review
+        time.sleep(1)
         terminal.send("y")
         terminal.wait("✓ changed")
         terminal.send("n")
+        time.sleep(1)
+        terminal.send(ENTER)
         terminal.wait("state     active")
         terminal.send(ESCAPE)
         terminal.wait(START)
@@ -196,6 +213,7 @@ def test_the_question_of_a_server_is_a_form_and_a_notification(chat: Chat) -> No
         terminal.wait("tests asks")
         terminal.wait("Your name?")
         terminal.wait("Name (text)")
+        terminal.wait("enter: next field")
         terminal.send(ENTER)
         terminal.wait("is required")
         terminal.send("Ada", ENTER)

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import signal
 import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -112,7 +113,7 @@ class LineView:
 
     def _answer_with_line(self) -> None:
         if self._asked is not None and (self._lines or self._closed):
-            self._asked.set_result(self._lines.pop(0) if self._lines else "")
+            self._asked.set_result(self._lines.pop(-1 if sys.stdin.isatty() else 0) if self._lines else "")
             self._asked = None
 
     def _advance(self) -> None:
@@ -219,11 +220,16 @@ class LineView:
         return chosen
 
     async def _answer(self, question: str) -> str:
+        """Ask; on a terminal, what was typed before the question is not its answer."""
+        typed = sys.stdin.isatty()
+        if typed:
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
         sys.stdout.write(question)
         sys.stdout.flush()
         asked: asyncio.Future[str] = self._loop.create_future()
         self._asked = asked
-        self._answer_with_line()
+        if not typed:
+            self._answer_with_line()
         return await asked
 
 

@@ -6,22 +6,36 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from hookwright.config import Review, Reviewed
+from hookwright.tui.chat.quiet import QuietTime
 from hookwright.tui.chat.review import head_lines, item_lines, row
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
+from hookwright.tui.widgets.quiet_keys import QuietOptions, QuietScroll
 from hookwright.tui.widgets.status import FootLine
+
+_KEYS = "y trust · n refuse · a all · enter: done"
 
 #: Below this width the list is above the diff.
 _NARROW = 90
+
+
+class _Items(QuietOptions):
+    """The list of items; a click shows one and decides nothing."""
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        clicked = event.style.meta.get("option")
+        if isinstance(clicked, int):
+            self.highlighted = clicked
 
 
 class TrustScreen(Screen[Sequence[Reviewed]]):
@@ -39,10 +53,11 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,space", "decide(True)", show=False),
+        Binding("y", "decide(True)", show=False),
         Binding("n", "decide(False)", show=False),
         Binding("a", "all", show=False),
-        Binding("escape,q", "finish", show=False),
+        Binding("enter", "finish", show=False),
+        Binding("escape,q", "leave", show=False),
     ]
 
     def __init__(self, found: Review, painter: Painter) -> None:
@@ -51,17 +66,22 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
         self._painter = painter
         self._diff = LinesView(painter, hang=2)
         self._decisions: dict[int, bool] = {}
+        self._foot = FootLine(_KEYS, "esc: trust nothing")
+        self._asks_about_all = False
+        self._since_mark = QuietTime()
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
+        quiet, letters = QuietTime(), "ynaq"
         with Vertical(id="head"):
             yield LinesView(self._painter, head_lines(self._found), hang=2)
         with Horizontal(id="body"):
-            yield OptionList(*(Option(self._row(number)) for number in range(len(self._found.pending))))
-            with VerticalScroll(can_focus=True) as body:
+            rows = (Option(self._row(number)) for number in range(len(self._found.pending)))
+            yield _Items(*rows, letters=letters, quiet=quiet)
+            with QuietScroll(letters=letters, quiet=quiet) as body:
                 body.border_title = "what it runs"
                 yield self._diff
-        yield FootLine("y trust · n refuse · a trust all · tab scroll the diff", "esc done")
+        yield self._foot
 
     def on_mount(self) -> None:
         """Show the first item."""
@@ -74,33 +94,54 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, message: OptionList.OptionHighlighted) -> None:
+        self._ask_about_all(False)
         self._show(message.option_index)
 
     @on(OptionList.OptionSelected)
-    def _selected(self) -> None:
-        self.action_decide(True)
+    def _entered(self) -> None:
+        self.action_finish()
 
     def action_decide(self, trusted: bool) -> None:
-        """Decide about the selected item and select the next; after the last one the review is done."""
+        """Mark the selected item and select the next one without a mark; marks take effect with enter."""
+        self._since_mark.restart()
+        if self._asks_about_all:
+            self._ask_about_all(False)
+            return
         options = self.query_one(OptionList)
         number = options.highlighted if options.highlighted is not None else 0
         self._decide(number, trusted)
         rest = [place for place in range(len(self._found.pending)) if place not in self._decisions]
-        if not rest:
-            self.action_finish()
-            return
-        options.highlighted = next((place for place in rest if place > number), rest[0])
+        if rest:
+            options.highlighted = next((place for place in rest if place > number), rest[0])
 
     def action_all(self) -> None:
-        """Trust everything not decided yet."""
-        for number in range(len(self._found.pending)):
-            if number not in self._decisions:
-                self._decide(number, True)
-        self.action_finish()
+        """Ask whether to trust everything without a mark; enter confirms."""
+        self._since_mark.restart()
+        self._ask_about_all(True)
+
+    def _ask_about_all(self, asking: bool) -> None:
+        self._asks_about_all = asking
+        undecided = len(self._found.pending) - len(self._decisions)
+        ask = f"trust {undecided} more without a mark, as they are now? enter: yes · any other key: no"
+        self._foot.show(ask if asking else _KEYS, "" if asking else "esc: trust nothing")
 
     def action_finish(self) -> None:
-        """End the review; undecided items are not trusted."""
+        """End the review: what is marked ✓ is trusted; what has no mark is not.
+
+        An enter right after a letter may be the end of a word, so it has to be pressed again.
+        """
+        if not self._since_mark.reached:
+            self.notify("Press enter again to confirm.", timeout=3)
+            return
+        if self._asks_about_all:
+            for number in range(len(self._found.pending)):
+                if number not in self._decisions:
+                    self._decide(number, True)
         self.dismiss([item for number, item in enumerate(self._found.pending) if self._decisions.get(number)])
+
+    def action_leave(self) -> None:
+        """End the review and trust nothing."""
+        self.dismiss([])
 
     def _decide(self, number: int, trusted: bool) -> None:
         if trusted and self._found.pending[number].item.unbound:
@@ -114,4 +155,4 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
 
     def _show(self, number: int) -> None:
         self._diff.show(item_lines(self._found.pending[number]))
-        self.query_one(VerticalScroll).scroll_home(animate=False)
+        self.query_one(QuietScroll).scroll_home(animate=False)

@@ -164,8 +164,8 @@ class ChatApp(App[int]):
         self.action_end()
 
     def action_interrupt(self) -> None:
-        """Interrupt the running turn."""
-        if self.presenter is not None:
+        """Answer an open question with no, else interrupt the running turn."""
+        if self.presenter is not None and not self.presenter.refuse():
             self.presenter.interrupt()
 
     def action_verbose(self) -> None:

@@ -10,20 +10,22 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Input, OptionList
+from textual.widgets import Input
 from textual.widgets.option_list import Option
 
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.text import flat
 from hookwright.tui.chat.choices import STOP, ByRule, Offer, RefuseChoice, RefuseWithWords, asked_by_hook, offers, reply
 from hookwright.tui.chat.questions import question_lines
+from hookwright.tui.chat.quiet import QuietTime
 from hookwright.tui.feed.items import CallItem
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
+from hookwright.tui.widgets.quiet_keys import QuietOptions
 
 
 class PermissionPanel(Vertical):
-    """A panel shown instead of the prompt until it is answered; `answer` is a future."""
+    """A panel shown until it is answered; `answer` is a future. Digits and letters select, enter confirms."""
 
     DEFAULT_CSS = """
     PermissionPanel {
@@ -39,13 +41,16 @@ class PermissionPanel(Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", show=False),
-        *(Binding(str(number), f"choose({number})", show=False) for number in range(1, 6)),
-        Binding("y", "choose(1)", show=False),
-        Binding("n", "deny", show=False),
+        *(Binding(str(number), f"select({number})", show=False) for number in range(1, 6)),
+        Binding("y", "select(1)", show=False),
+        Binding("n", "select_deny", show=False),
     ]
 
-    def __init__(self, question: PermissionQuestion, call: CallItem | None, painter: Painter, cwd: str) -> None:
+    def __init__(
+        self, question: PermissionQuestion, call: CallItem | None, painter: Painter, cwd: str, quiet: QuietTime
+    ) -> None:
         super().__init__()
+        self._quiet = quiet
         self._question = question
         self._call = call
         self._painter = painter
@@ -61,23 +66,30 @@ class PermissionPanel(Vertical):
         self.border_title = f"{who} wants to use {flat(self._question.tool_name)}"
         with VerticalScroll(can_focus=False):
             yield LinesView(self._painter, question_lines(self._question, self._call, self._cwd), hang=2)
-        options = [Option(Text(f"{number} {offer.text}")) for number, offer in enumerate(self._offers, 1)]
-        yield OptionList(*options)
+        options = (Option(self._row(number, 0)) for number in range(len(self._offers)))
+        yield QuietOptions(*options, letters="12345yn", quiet=self._quiet)
         yield Input()
+        self.border_subtitle = "finish typing, or press tab to answer"
 
-    def on_mount(self) -> None:
-        """Focus the choices."""
-        self.query_one(OptionList).focus()
+    def take_keys(self) -> None:
+        """Let the user answer; keys that come too early are dropped."""
+        self.query_one(QuietOptions).focus()
+        self.border_subtitle = "number or arrows: select · enter: confirm · esc: deny and stop"
 
-    @on(OptionList.OptionSelected)
-    def _selected(self, message: OptionList.OptionSelected) -> None:
-        self.action_choose(message.option_index + 1)
+    def _row(self, number: int, highlighted: int | None) -> Text:
+        return Text(f"{'❯' if number == highlighted else ' '} {number + 1} {self._offers[number].text}")
 
-    def action_choose(self, number: int) -> None:
-        """Take one of the choices; two of them ask for text first."""
-        if number > len(self._offers) or self.query_one(Input).display:
+    @on(QuietOptions.OptionHighlighted)
+    def _highlighted(self, message: QuietOptions.OptionHighlighted) -> None:
+        for number in range(len(self._offers)):
+            message.option_list.replace_option_prompt_at_index(number, self._row(number, message.option_index))
+
+    @on(QuietOptions.OptionSelected)
+    def _selected(self, message: QuietOptions.OptionSelected) -> None:
+        """Take the selected choice; two of them ask for text first."""
+        if self.query_one(Input).display:
             return
-        self._chosen = self._offers[number - 1]
+        self._chosen = self._offers[message.option_index]
         match self._chosen.choice:
             case ByRule(rule=rule):
                 self._ask_for_text("The rule, as written in a settings file", rule)
@@ -86,18 +98,27 @@ class PermissionPanel(Vertical):
             case choice:
                 self._reply(reply(choice))
 
-    def action_deny(self) -> None:
-        """Deny the call; the model continues."""
-        self._reply(reply(RefuseChoice()))
+    def action_select(self, number: int) -> None:
+        """Select one of the choices."""
+        if number <= len(self._offers):
+            self.query_one(QuietOptions).highlighted = number - 1
+
+    def action_select_deny(self) -> None:
+        """Select the choice that denies the call."""
+        self.action_select(1 + next(n for n, offer in enumerate(self._offers) if offer.choice == RefuseChoice()))
 
     def action_back(self) -> None:
         """Close the text field, or deny the call and stop the turn."""
         field = self.query_one(Input)
         if field.display:
             field.display = False
-            self.query_one(OptionList).focus()
+            self.query_one(QuietOptions).focus()
         else:
-            self._reply(STOP)
+            self.action_refuse()
+
+    def action_refuse(self) -> None:
+        """Deny the call and stop the turn."""
+        self._reply(STOP)
 
     def _ask_for_text(self, hint: str, text: str) -> None:
         field = self.query_one(Input)

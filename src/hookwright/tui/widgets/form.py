@@ -30,7 +30,7 @@ class FormPanel(Vertical):
         & Input, & Input:focus { height: 3; border: round $primary; background: $background; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "decline", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "refuse", show=False)]
 
     def __init__(self, asked: ElicitationRequest, painter: Painter) -> None:
         super().__init__()
@@ -51,7 +51,12 @@ class FormPanel(Vertical):
     def on_mount(self) -> None:
         """Ask for the first field."""
         self._ask()
+        self.border_subtitle = "finish typing, or press tab to answer"
+
+    def take_keys(self) -> None:
+        """Let the user answer."""
         self.query_one(Input).focus()
+        self.border_subtitle = "enter: next field · esc: decline"
 
     def _ask(self, problem: str = "") -> None:
         left = len(self._fields) - self._at
@@ -78,7 +83,7 @@ class FormPanel(Vertical):
         else:
             self._reply(Elicited("accept", self._given))
 
-    def action_decline(self) -> None:
+    def action_refuse(self) -> None:
         """Decline the request."""
         self._reply(Elicited("decline"))
 

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from textual.widget import Widget
-
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
@@ -19,6 +17,7 @@ from hookwright.text import flat, short_path
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.history import History
 from hookwright.tui.chat.plan import ChatPlan, read_plan
+from hookwright.tui.chat.quiet import QuietTime
 from hookwright.tui.chat.sequence import allowed
 from hookwright.tui.chat.slash_commands import run_command
 from hookwright.tui.feed.feed import Feed
@@ -32,8 +31,10 @@ from hookwright.tui.widgets.palette import THEMES
 
 if TYPE_CHECKING:
     from hookwright.tui.widgets.app import ChatApp
+    from hookwright.tui.widgets.dialog import PermissionPanel
+    from hookwright.tui.widgets.form import FormPanel
 
-P = TypeVar("P", bound=Widget)
+P = TypeVar("P", bound="PermissionPanel | FormPanel")
 
 #: Seconds between two repaints at most.
 _PACE = 1 / 30
@@ -60,7 +61,10 @@ class Presenter:
         self._generation = 0
         self._scheduled = False
         self._asking = asyncio.Lock()
-        self._busy_since = 0.0
+        #: The open question.
+        self._panel: PermissionPanel | FormPanel | None = None
+        #: What the spinner says, and since when.
+        self._doing: tuple[str | None, float] = (None, 0.0)
         self._ticker = app.set_interval(0.1, self._tick, pause=True)
         self.attach(app.log_view, detail=False)
 
@@ -126,12 +130,12 @@ class Presenter:
     def _tick(self) -> None:
         """Draw the spinner and the footer."""
         now = time.monotonic()
-        if not self.feed.busy:
-            self._busy_since = now
+        doing = self._working_on() if self.feed.busy else None
+        if doing != self._doing[0]:
+            self._doing = (doing, now)
         hook = self.chat.activity.line(now)
-        text, elapsed = hook if hook is not None else (self._working_on(), now - self._busy_since)
-        shown = text if hook is not None or self.feed.busy else None
-        self.app.status.show(shown, elapsed, self.chat.queued)
+        text, elapsed = hook if hook is not None else (doing, now - self._doing[1])
+        self.app.status.show(text, elapsed, self.chat.queued)
         self.app.foot.show(self._facts(), KEYS)
 
     def _working_on(self) -> str:
@@ -164,6 +168,13 @@ class Presenter:
     def interrupt(self) -> bool:
         """Interrupt the running turn; return whether there was one."""
         return self.chat.interrupt()
+
+    def refuse(self) -> bool:
+        """Answer the open question with no; return whether there was one."""
+        if self._panel is None:
+            return False
+        self._panel.action_refuse()
+        return True
 
     def leave(self, reason: str) -> None:
         """End the chat."""
@@ -219,7 +230,8 @@ class Presenter:
 
         async with self._asking:
             call = self._call(question.tool_use_id)
-            async with self._in_place(PermissionPanel(question, call, self.painter(), self.feed.banner.cwd)) as panel:
+            cwd, quiet = self.feed.banner.cwd, self.app.prompt.quiet
+            async with self._in_place(PermissionPanel(question, call, self.painter(), cwd, quiet)) as panel:
                 return await panel.answer
 
     async def fill_in(self, asked: ElicitationRequest) -> Elicited:
@@ -231,16 +243,35 @@ class Presenter:
 
     @asynccontextmanager
     async def _in_place(self, panel: P) -> AsyncIterator[P]:
-        """Show a panel instead of the prompt."""
+        """Show a panel; it replaces the prompt as soon as the user has stopped typing."""
         self._come_back()
-        self.app.prompt.display = False
-        await self.app.bottom.mount(panel)
+        self._panel = panel
+        self.app.prompt.given_up.clear()
+        await self.app.bottom.mount(panel, before=self.app.prompt)
+        handing = asyncio.create_task(self._hand_over(panel), name="hand over the keyboard")
         try:
             yield panel
         finally:
+            handing.cancel()
+            self._panel = None
             await panel.remove()
             self.app.prompt.display = True
             self.app.prompt.focus()
+
+    async def _hand_over(self, panel: PermissionPanel | FormPanel) -> None:
+        """Give a panel the keyboard once it is visible and the prompt is empty and idle, or when tab is pressed.
+
+        Until then keys are text for the prompt, so that nothing begun as text answers a question.
+        """
+        prompt, visible = self.app.prompt, QuietTime()
+        while not prompt.given_up.is_set():
+            if self.app.screen is not self.app.screen_stack[0] or prompt.text:
+                visible.restart()
+            if visible.reached and prompt.quiet.reached:
+                break
+            await asyncio.sleep(0.05)
+        prompt.display = False
+        panel.take_keys()
 
     def _come_back(self) -> None:
         """Make the question visible: close the verbose view, and notify the user on any other screen."""

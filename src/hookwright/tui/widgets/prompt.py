@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from textual import events
@@ -9,6 +10,8 @@ from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.message import Message
 from textual.widgets import Static, TextArea
+
+from hookwright.tui.chat.quiet import QuietTime
 
 #: Keys that start a new line; terminals differ in which ones they can tell from a plain enter.
 NEW_LINE = ("shift+enter", "ctrl+j", "alt+enter", "ctrl+enter")
@@ -57,6 +60,10 @@ class PromptBox(TextArea):
         self.highlight_cursor_line = False
         #: Set once the history and completions are loaded.
         self.helper: Helper | None = None
+        #: The time since the last key here.
+        self.quiet = QuietTime()
+        #: The user pressed tab: a dialog that waits may have the keyboard.
+        self.given_up = asyncio.Event()
 
     @property
     def before_cursor(self) -> str:
@@ -73,6 +80,7 @@ class PromptBox(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         """Handle the keys with a meaning here; everything else is typing."""
+        self.quiet.restart()
         if self._takes(event.key):
             event.stop()
             event.prevent_default()
@@ -93,7 +101,7 @@ class PromptBox(TextArea):
         elif key == "down" and row == self.document.line_count - 1:
             self._look_back(1)
         elif key == "tab":
-            pass
+            self.given_up.set()
         else:
             return False
         return True
