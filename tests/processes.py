@@ -19,8 +19,29 @@ def sh(script: str, *, stdin: bytes = b"", cwd: Path | str = "/", env: Mapping[s
 
 def alive(pid: int) -> bool:
     """Say whether a process runs; a zombie does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return state.strip()[:1] not in ("", "Z", "X")
+    return status(pid).get("state", "X") not in ("Z", "X")
+
+
+def status(pid: int) -> dict[str, str]:
+    """Read the state, parent, group and session of a process without `ps`, which not every machine has."""
+    if not os.path.isdir("/proc/self"):
+        columns = ("state", "parent", "group", "session")
+        fields = "stat=,ppid=,pgid=,sess="
+        argv = ["ps", "-o", fields, "-p", str(pid)]
+        words = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.split()
+        return {name: word[:1] if name == "state" else word for name, word in zip(columns, words, strict=False)}
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            words = file.read().rpartition(")")[2].split()
+    except OSError:
+        return {}
+    return dict(zip(("state", "parent", "group", "session"), words, strict=False))
+
+
+def children(pid: int) -> list[int]:
+    """List the children of a process."""
+    found = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [child for child in found if status(child).get("parent") == str(pid)]
 
 
 def gone(pid: int, seconds: float = 5.0) -> bool:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,8 @@ def test_the_working_directory_is_the_sessions_with_a_fallback(tmp_path: Path) -
 
 @pytest.mark.req("R-108")
 def test_each_hook_has_its_own_process_group_and_session(tmp_path: Path) -> None:
-    out = stdout(run("ps -o pgid=,sid= -p $$; echo $$", tmp_path)).split()
+    ids = "import os; print(os.getpgid(os.getppid()), os.getsid(os.getppid()))"
+    out = stdout(run(f"'{sys.executable}' -c '{ids}'; echo $$", tmp_path)).split()
     assert out[0] == out[1] == out[2]
     assert int(out[0]) != os.getpgid(0)
 

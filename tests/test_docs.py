@@ -86,7 +86,7 @@ PARTS = [
 @pytest.mark.parametrize("part", [pytest.param(part, id=f"{name_of(path)}-{n}") for path, n, part in PARTS])
 def test_what_a_page_shows_is_what_happens(part: list[Block], tmp_path: Path) -> None:
     if shutil.which("jq") is None and any("jq " in block.text for block in part):
-        pytest.skip("the page uses jq")
+        pytest.skip("needs jq, which is not installed")
     world = World(tmp_path)
     for block in part:
         run_block(block, world)
@@ -279,7 +279,7 @@ def test_the_guide_tells_how_to_keep_stdout_clean() -> None:
     assert "Use stderr for" in text
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="the example uses jq")
+@pytest.mark.needs("jq")
 @pytest.mark.req("R-379")
 def test_the_example_that_keeps_stdout_clean_does(tmp_path: Path) -> None:
     world = World(tmp_path)
@@ -334,7 +334,7 @@ def test_the_guide_gives_the_advice_on_safe_scripts(advice: str) -> None:
     assert advice in section(GUIDE, "Safe scripts")
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="the example uses jq")
+@pytest.mark.needs("jq")
 @pytest.mark.req("R-370")
 def test_the_safe_scripts_of_the_guide_refuse_what_they_say(tmp_path: Path) -> None:
     world = World(tmp_path)
@@ -351,7 +351,7 @@ ANTI_PATTERNS = {
 }
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="the example uses jq")
+@pytest.mark.needs("jq")
 @pytest.mark.req("R-383")
 def test_anti_patterns_are_documented_and_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = section(GUIDE, "Anti-patterns")

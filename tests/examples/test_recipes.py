@@ -24,7 +24,7 @@ from hookwright.wiring import Powers
 from support import event
 
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
-needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="the recipe uses jq")
+needs_jq = pytest.mark.needs("jq")
 
 
 class Recipe:

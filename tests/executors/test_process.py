@@ -196,6 +196,22 @@ def test_environment_and_directory_are_those_given(tmp_path: Path, platform: Non
     assert ended(sh("pwd -P", cwd=tmp_path)).output.stdout.data == os.fsencode(os.path.realpath(tmp_path)) + b"\n"
 
 
+def test_a_missing_program_is_missing_although_a_folder_of_the_path_may_not_be_read(tmp_path: Path) -> None:
+    loop, tools = tmp_path / "loop", tmp_path / "tools"
+    tools.mkdir()
+    (tools / "plain").write_text("#!/bin/sh\n")
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    locked.chmod(0)
+    loop.write_text("")  # a file instead of a folder, for a user who may read everything
+    env = {"PATH": f"{locked}:{loop}:{tools}"}
+    problem = PermissionError(errno.EACCES, "Permission denied", "no-such-program")
+    missing = _spawn.explain(Command(argv=("no-such-program",), cwd="/", env=env), problem)
+    assert missing == NotStarted("program", "'no-such-program' was not found in PATH", errno.ENOENT)
+    there = _spawn.explain(Command(argv=("plain",), cwd="/", env=env), problem)
+    assert there == NotStarted("program", f"'plain' is not executable; run: chmod +x {tools}/plain", errno.EACCES)
+
+
 @pytest.mark.req("R-113")
 @pytest.mark.parametrize(
     ("program", "cwd", "expected"),

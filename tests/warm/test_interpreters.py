@@ -15,16 +15,11 @@ import pytest
 from hookwright.protocol.replies import Backgrounded, Exited, Failed
 from hookwright.protocol.sources import Plugin, Scope, Source
 from hookwright.warm.stdlib import PRELOADED
-from processes import eventually, gone, python, written
+from processes import children, eventually, gone, python, written
 from support import open_fds
 from warmth import PYTHON, Bench, facts, on, same
 
 PARENT = "import os; print(os.getppid())\n"
-
-
-def children(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
 
 
 def test_nothing_is_shared_between_trust_domains(tmp_path: Path) -> None:

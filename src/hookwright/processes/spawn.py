@@ -163,13 +163,27 @@ def explain(command: Command, problem: OSError | ValueError) -> NotStarted:
     usable = os.path.isdir(command.cwd) and os.access(command.cwd, os.X_OK)
     if problem.filename == command.cwd and not usable:
         return NotStarted("cwd", f"working directory {command.cwd!r}: {problem.strerror}", problem.errno)
-    return NotStarted("program", _program_message(command, problem), problem.errno)
+    code = _meant(command, problem)
+    return NotStarted("program", _program_message(command, code), code)
 
 
-def _program_message(command: Command, problem: OSError) -> str:
+def _meant(command: Command, problem: OSError) -> int:
+    """Return why the program cannot be started.
+
+    The search through PATH reports EACCES when any of its directories may not be read, also if the program is in none
+    of the others. Only a file that is there and cannot be executed is meant by that.
+    """
+    program = command.argv[0]
+    if problem.errno != errno.EACCES or "/" in program:
+        return problem.errno or 0
+    folders = os.get_exec_path(command.env)
+    return errno.EACCES if any(os.path.lexists(os.path.join(folder, program)) for folder in folders) else errno.ENOENT
+
+
+def _program_message(command: Command, code: int) -> str:
     program = command.argv[0]
     path = os.path.join(command.cwd, program)
-    match problem.errno:
+    match code:
         case errno.ENOENT if "/" in program and os.path.exists(path):
             return f"{program!r} starts with {_first_line(path)!r}, and no such interpreter exists"
         case errno.ENOENT if "/" not in program:
@@ -178,6 +192,10 @@ def _program_message(command: Command, problem: OSError) -> str:
             return f"{program!r} does not exist"
         case errno.EACCES if os.path.isdir(path):
             return f"{program!r} is a directory"
+        case errno.EACCES if "/" not in program:
+            found = (os.path.join(folder, program) for folder in os.get_exec_path(command.env))
+            place = next(place for place in found if os.path.lexists(place))
+            return f"{program!r} is not executable; run: chmod +x {place}"
         case errno.EACCES:
             return f"{program!r} is not executable; run: chmod +x {program}"
         case errno.ENOEXEC:
@@ -185,7 +203,7 @@ def _program_message(command: Command, problem: OSError) -> str:
         case errno.E2BIG:
             return f"{program!r}: its arguments and environment are too long for the system"
         case _:
-            return f"{program!r}: {problem.strerror}"
+            return f"{program!r}: {os.strerror(code)}"
 
 
 def _first_line(path: str) -> str:
