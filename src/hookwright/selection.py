@@ -121,7 +121,8 @@ def _decide(planned: Plan, event: Event, now: Circumstances) -> Selection:
     notes = list(planned.notes)
     failing: dict[Entry, Hold] = {}
     guards: set[Entry] = set()
-    where = Where(cwd=event.cwd, home=now.home, anchor=now.project_dir or event.cwd)
+    project = now.project_dir or event.cwd
+    where = Where(cwd=event.cwd, home=now.home, anchor=project, start=project)
     for entry in planned.candidates:
         handler = entry.handler
         held = _condition(entry, event, where, notes) or (_momentary(handler, event, now) if _varies(handler) else None)

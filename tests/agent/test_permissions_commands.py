@@ -24,7 +24,7 @@ READING = [
     "ls -la a",
     "cat a/b/f.txt | grep -n 'x y' | wc -l",
     "git status && git diff HEAD~1 -- a",
-    "cd a && ls b",
+    "cd a",
     "find . -name '*.py'",
     "head -n 5 a 2>/dev/null",
     "echo /etc/passwd",

@@ -24,7 +24,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Match, NoMatch, Undecided
-from hookwright.matching.paths import PathPattern, Where, absolute, parse_path, spellings
+from hookwright.matching.paths import PathPattern, Where, absolute, located, parse_path, spellings
 from hookwright.matching.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell, canonical
 from hookwright.protocol.jsontext import Json
 
@@ -68,6 +68,7 @@ _AGENTS = frozenset(["Agent", "Task"])
 _RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
 _PARAMETER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(.*)", re.DOTALL)
 _SERVER = re.compile(r"mcp__(?:(?!__).)+")
+_SPECIAL = re.compile(r"(https?|wss?|ftp):/*", re.IGNORECASE)
 _HOST_LIMIT = 253
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
@@ -335,8 +336,9 @@ def _path(
         path = where.cwd
     if not isinstance(path, str):
         return Undecided(f"the call has no {field}")
-    paths = spellings(absolute(path, where))
-    anchors = spellings(absolute(pattern.anchor.directory(where), where))
+    paths = located(path, where)
+    directories = [pattern.anchor.directory(where)] if reading is Reading.ALLOW else pattern.anchor.directories(where)
+    anchors = [spelling for directory in directories for spelling in spellings(absolute(directory, where))]
     match reading:
         case Reading.CONDITION:
             holds = any(pattern.matches(path, anchors) for path in paths)
@@ -365,12 +367,19 @@ def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Json]) -> Answ
 
 
 def _host(url: object) -> str | None:
-    """Return the host as browsers find it: without control characters, with backslashes as slashes."""
+    """Return the host as browsers find it.
+
+    Law: white space and control characters are dropped, backslashes are slashes, and after `http:` or `https:` any
+    number of slashes, none included, comes before the host.
+    """
     from urllib.parse import urlsplit  # few rules need it, and the import takes milliseconds
 
     if not isinstance(url, str):
         return None
     url = re.sub(r"[\x00-\x20]+", "", url).replace("\\", "/")
+    special = _SPECIAL.match(url)
+    if special:
+        url = f"{special[1]}://{url[special.end() :]}"
     try:
         host = urlsplit(url if "://" in url else f"//{url}").hostname
     except ValueError:

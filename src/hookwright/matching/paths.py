@@ -1,8 +1,9 @@
 """The specifier of a file rule: a gitignore-style pattern under an anchor.
 
 Law of anchors: `//p` starts at the root of the file system, `~/p` at the home directory, `/p` at the directory of the
-settings source, `p` and `./p` at the working directory. A pattern matches nothing outside its anchor; `..` at its
-start moves the anchor up.
+settings source, `p` and `./p` at the directory the session started in. A pattern matches nothing outside its anchor;
+`..` at its start moves the anchor up. The working directory moves with every `cd`, so no rule may depend on it alone:
+deny and ask rules and `if` conditions apply from there as well, allow rules do not.
 
 Law of patterns: `*` and `?` match within one path segment, `**` as a segment matches any number of segments,
 `[…]` one character, and `\\` makes the next character literal. A pattern that matches a directory matches
@@ -25,11 +26,13 @@ _DRIVE = re.compile(r"([A-Za-z]):[\\/]")
 
 
 class Where(msgspec.Struct, frozen=True):
-    """Where a rule is read: working directory, home, and the directory that a leading `/` means."""
+    """Where a rule is read: working directory, home, the directory that a leading `/` means, and the start."""
 
     cwd: str
     home: str
     anchor: str
+    #: The directory the session started in; empty for the working directory.
+    start: str = ""
 
 
 class PathAnchor(Enum):
@@ -46,9 +49,13 @@ class PathAnchor(Enum):
             PathAnchor.ROOT: "/",
             PathAnchor.HOME: where.home,
             PathAnchor.SETTINGS: where.anchor,
-            PathAnchor.CWD: where.cwd,
+            PathAnchor.CWD: where.start or where.cwd,
         }
         return places[self]
+
+    def directories(self, where: Where) -> tuple[str, ...]:
+        """Return the directories for a guard, which also applies from the working directory."""
+        return (self.directory(where), *([where.cwd] if self is PathAnchor.CWD else []))
 
 
 class Star(Enum):
@@ -184,13 +191,27 @@ def _fits(tokens: Sequence[Token | Star], items: Sequence[str]) -> bool:
 
 def absolute(path: str, where: Where) -> str:
     """Return a path as POSIX, absolute, with `~`, `.` and `..` resolved lexically."""
+    normal = posixpath.normpath(_joined(path, where))
+    return "/" + normal.lstrip("/") if normal.startswith("/") else normal
+
+
+def _joined(path: str, where: Where) -> str:
     drive = _DRIVE.match(path)
     if drive:
         path = f"/{drive[1].lower()}/" + path[drive.end() :].replace("\\", "/")
     if path == "~" or path.startswith("~/"):
         path = where.home + path[1:]
-    normal = posixpath.normpath(posixpath.join(where.cwd, path))
-    return "/" + normal.lstrip("/") if normal.startswith("/") else normal
+    return posixpath.join(where.cwd, path)
+
+
+def located(path: str, where: Where) -> tuple[str, ...]:
+    """Return where a path is: as written, and with links resolved before and after `..`.
+
+    Law: a path is judged by where it really is. `link/../x` is beside the link for a program that tidies names, and
+    beside the link's target for the system; a rule has to hold for both.
+    """
+    joined = _joined(path, where)
+    return tuple(dict.fromkeys((*spellings(absolute(path, where)), *spellings(joined)[1:])))
 
 
 def spellings(path: str) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 def _from(where: Where, listed: ListedRule) -> Where:
-    return Where(cwd=where.cwd, home=where.home, anchor=listed.anchor or where.anchor)
+    return msgspec.structs.replace(where, anchor=listed.anchor or where.anchor)
 
 
 def _matches(listed: ListedRule, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import msgspec
 
 from hookwright.matching.conditions import Where
 
 #: Folders and files through which an edit could take over the session, the repository or the user's shell.
-_FOLDERS = frozenset({".git", ".claude", ".vscode", ".idea", ".husky"})
-_FILES = frozenset(
-    ".bash_profile .bashrc .claude.json .gitconfig .gitmodules .mcp.json .profile .ripgreprc .zprofile .zshrc".split()  # noqa: SIM905
+_FOLDERS = frozenset(
+    """
+    .bash_completion.d .bashrc.d .claude .git .husky .idea .oh-my-zsh .vscode .zsh .zshrc.d
+    """.split()  # noqa: SIM905 (a table)
 )
+_FILES = frozenset(
+    """
+    .bash_aliases .bash_completion .bash_env .bash_functions .bash_login .bash_logout .bash_profile .bashenv .bashrc
+    .claude.json .cshrc .direnvrc .envrc .gitconfig .gitmodules .inputrc .kshrc .login .logout .mcp.json .mkshrc
+    .profile .ripgreprc .tcshrc .xinitrc .xonshrc .xprofile .xsession .xsessionrc .zlogin .zlogout .zprofile .zshenv
+    .zshrc config.fish direnvrc fish_variables microsoft.powershell_profile.ps1
+    """.split()  # noqa: SIM905 (a table)
+)
+#: Shells that read every file in their folder below `.config`.
+_CONFIGURED = frozenset({"direnv", "fish", "nushell", "xonsh"})
 #: Names that an allow rule must contain to cover such a file.
-SENSITIVE = _FOLDERS | _FILES
+SENSITIVE = _FOLDERS | _FILES | {".config/"}
 #: What agents are expected to write below `.claude`.
 _OPEN = frozenset({"agents", "commands", "skills", "worktrees"})
 
@@ -32,7 +44,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
     def where(self, cwd: str) -> Where:
         """Return what paths in rules are relative to."""
-        return Where(cwd=cwd, home=self.home, anchor=self.root)
+        return Where(cwd=cwd, home=self.home, anchor=self.root, start=self.root)
 
     def writable(self, path: str) -> bool:
         """Return whether an absolute path, with links resolved, is in the workspace."""
@@ -50,7 +62,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
         # A workspace below a folder with such a name is not sensitive as a whole.
         base = next((base for base in _both((self.root, *self.added)) if _below(path, base)), "/")
         names = [name.lower() for name in os.path.relpath(path, base).split(os.sep)]
-        if names[-1] in _FILES:
+        if names[-1] in _FILES or any(pair[0] == ".config" and pair[1] in _CONFIGURED for pair in pairwise(names)):
             return True
         found = next((place for place, name in enumerate(names) if name in _FOLDERS), None)
         if found is None:

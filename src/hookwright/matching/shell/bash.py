@@ -37,7 +37,10 @@ _PARSED_APART = frozenset(["coproc", "declare", "export", "local", "readonly", "
 @lru_cache(maxsize=1024)
 def analyse_bash(command: str) -> Analysis:
     """Find the sub-commands of a Bash command, and the commands that these start."""
-    return _analyse(command, DEPTH_LIMIT)
+    try:
+        return _analyse(command, DEPTH_LIMIT)
+    except Exception as error:  # other people's code parses other people's text: what fails is in doubt
+        return Analysis((), problem=f"the command cannot be read ({type(error).__name__})")
 
 
 def _analyse(command: str, depth: int) -> Analysis:
@@ -79,10 +82,7 @@ def _read(command: str) -> Analysis:
         language = _language()
     except ImportError:
         return Analysis((), problem="reading this command needs hookwright[rules]: pip install 'hookwright[rules]'")
-    try:
-        return read_tree(language, command)
-    except Exception as error:
-        return Analysis((), problem=f"the command cannot be read ({type(error).__name__})")
+    return read_tree(language, command)
 
 
 @lru_cache(maxsize=1)

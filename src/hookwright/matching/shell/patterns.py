@@ -12,7 +12,16 @@ from functools import cached_property
 import msgspec
 
 from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Undecided
-from hookwright.matching.shell.commands import MARKS, SPLITS, UNKNOWN, Analysis, Redirection, SubCommand, spelled
+from hookwright.matching.shell.commands import (
+    MARKS,
+    SPLITS,
+    UNKNOWN,
+    WRAPPERS,
+    Analysis,
+    Redirection,
+    SubCommand,
+    spelled,
+)
 
 _TERMINAL = ("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TERM")
 _LOCALE = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "TZ")
@@ -164,8 +173,9 @@ class CommandPattern(msgspec.Struct, frozen=True, dict=True):
             return NO_MATCH
         if not self.exact and _runs_arguments(command):
             return NO_MATCH
-        if not self.exact and command.name == "find" and not all(word.known for word in command.core):
-            return Undecided("find can run other programs, and not every word of it is known")
+        runs = command.name == "find" or command.name in WRAPPERS
+        if not self.exact and runs and not all(word.known for word in command.core):
+            return Undecided(f"{command.name} can run other programs, and not every word of it is known")
         if not self.name_only and not all(word.known for word in command.core):
             return Undecided("the command has $(…), backticks or $VAR, and the rule has more than a program's name")
         return self._with_surroundings(command)

@@ -282,6 +282,8 @@ class _Scanner:
             raise _Problem("arithmetic in square brackets is not read")
         elif after in ("'", '"') and top.kind in _SHELL_TEXT:
             self.dollar_quote(after)
+        elif text.startswith("\\\n", at + 1):
+            raise _Problem("an expansion continues on the next line")
         elif _NAME.match(text, at, top.limit):
             self.opened[at] = "$"
             self.at += 2

@@ -136,6 +136,8 @@ def _of(words: tuple[Word, ...], analyse: Callable[[str], Analysis]) -> Started:
 
 def _shell(words: tuple[Word, ...], analyse: Callable[[str], Analysis]) -> Started:
     at, takes_text = 1, False
+    if any(word.shape in ("-", "+") for word in words):  # shells differ on what these end
+        return _INPUT
     while at < len(words) and re.match(r"[-+].", words[at].shape):
         option = words[at].shape
         at += 1
@@ -158,7 +160,7 @@ def _shell(words: tuple[Word, ...], analyse: Callable[[str], Analysis]) -> Start
     operand = words[at].shape
     if takes_text:
         return _text(operand, analyse)
-    return _INPUT if operand == "-" or re.match(r"/(dev|proc)/", operand) else _NOTHING
+    return _INPUT if re.match(r"/(dev|proc)/", operand) else _NOTHING
 
 
 def _find(words: tuple[Word, ...], analyse: Callable[[str], Analysis]) -> Started:
@@ -198,7 +200,7 @@ def _xargs(words: tuple[Word, ...], inside: tuple[Word, ...], analyse: Callable[
     """Return the command with and without the words that xargs adds."""
     options = [word.shape for word in words[1 : len(words) - len(inside)]]
     places = [re.sub(r"-[iI]|--replace=?", "", option) for option in options if re.match(r"-[iI]|--replace", option)]
-    if "-I" in options:
+    if "-I" in options[:-1]:
         places = [options[options.index("-I") + 1]]
     if places:
         return _of(_replaced(inside, places[0] or "{}"), analyse)

@@ -32,6 +32,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _DESCRIPTOR = re.compile(r"[0-9]*-?")
+_SPACE = re.compile(r"\s")
 _GLOB = re.compile(r"[*?\[]|[@+!]\(")
 _NUMBER = re.compile(r"\$[?#$!]|\$\{#.*\}", re.DOTALL)
 _SEVERAL = re.compile(r"\$@|\$\{.*[@*]", re.DOTALL)
@@ -85,6 +86,8 @@ class _TreeReader:
         self.source = command
         self.root = tree_sitter.Parser(language).parse(_NOT_ASCII.sub("_", command).encode()).root_node
         self.scan = scan(command)
+        #: Whether the parser put a space between the parts of a word.
+        self.spaced = False
         self.problem = "the command cannot be parsed" if self.root.has_error else self.scan.problem
 
     def text(self, node: Node) -> str:
@@ -176,7 +179,10 @@ class _TreeReader:
         if not words:
             return []
         self.check_words(words)
+        self.spaced = False
         made = tuple(map(self.word, words))
+        if self.spaced:
+            self.doubt("the parser takes two words for one")
         together = words[-1].end_byte <= node.end_byte
         bare = self.source[words[0].start_byte : node.end_byte] if together else spelled(made)
         core = without_wrappers(made)
@@ -218,6 +224,7 @@ class _TreeReader:
             part, quoted = waiting.pop()
             if isinstance(part, tuple):
                 text = self.source[slice(*part)]
+                self.spaced = self.spaced or (not quoted and _SPACE.search(_ESCAPE.sub("", text)) is not None)
                 globs = globs or (not quoted and _GLOB.search(_ESCAPE.sub("", text)) is not None)
                 pieces.append((_ESCAPE_IN_QUOTES if quoted else _ESCAPE).sub(_unescaped, text))
             elif (mark := self.mark(part, quoted)) is not None:
