@@ -41,6 +41,9 @@ __all__ = [
     "allowed_by",
     "compile_rule",
     "covers",
+    "host_of",
+    "is_about_files",
+    "matches_only",
     "parse_rule",
 ]
 
@@ -263,6 +266,16 @@ def _specifier(text: str, tool: str, content: str, parameter: Parameter | None) 
     return Other(content)
 
 
+def is_about_files(rule: Rule) -> bool:
+    """Return whether a rule names files, and not every call of a tool."""
+    return isinstance(rule.specifier, Path)
+
+
+def matches_only(rule: Rule, command: str) -> bool:
+    """Return whether a rule covers this Bash command and no other."""
+    return isinstance(rule.specifier, Bash) and rule.specifier.pattern.exact and rule.specifier.pattern.text == command
+
+
 def covers(rule: Rule, tool_name: str, reading: Reading) -> bool:
     """Return whether a rule, read for a purpose, applies to a tool at all."""
     tool = rule.tool
@@ -360,13 +373,13 @@ def _host_expression(pattern: str) -> re.Pattern[str]:
 
 
 def _domain(expression: re.Pattern[str], tool_input: Mapping[str, Json]) -> Answer:
-    host = _host(tool_input.get("url"))
+    host = host_of(tool_input.get("url"))
     if host is None:
         return Undecided("the call has no url with a plain host name")
     return MATCH if expression.fullmatch(host) else NO_MATCH
 
 
-def _host(url: object) -> str | None:
+def host_of(url: object) -> str | None:
     """Return the host as browsers find it.
 
     Law: white space and control characters are dropped, backslashes are slashes, and after `http:` or `https:` any

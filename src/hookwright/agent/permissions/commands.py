@@ -159,6 +159,8 @@ def _works(part: SubCommand, cwd: str, workspace: Workspace) -> bool:
         return False
     paths = [os.path.join(cwd, operand) for operand in line.operands]
     if name in ("cp", "mv"):
+        if any(os.path.basename(path.rstrip("/")) in (".", "..") for path in paths):
+            return False
         paths += _destinations(paths)
         if name == "cp" and any(os.path.isdir(path) and os.path.lexists(to) for path, to in _pairs(paths, line)):
             return False

@@ -8,10 +8,12 @@ import msgspec
 
 from hookwright.agent.permissions.call import ToolCall
 from hookwright.agent.permissions.commands import only_moves_files, only_reads
+from hookwright.agent.permissions.files import named_files
 from hookwright.agent.permissions.rules import Behavior, ListedRule, Rules
 from hookwright.agent.permissions.suggest import Suggestion, suggestions
 from hookwright.agent.permissions.workspace import SENSITIVE, Workspace
 from hookwright.agent.tools.tool import Effect
+from hookwright.matching.conditions import is_about_files
 from hookwright.protocol.outcome import Allow, Ask, Decision, Deny
 
 
@@ -94,11 +96,10 @@ def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
 
 def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUser | None:
     """Apply the deny and ask rules to a call; no allow overrides them."""
-    where = workspace.where(call.cwd)
-    denied = rules.guard(Behavior.DENY, call.tool, call.input, where)
+    denied = _held(Behavior.DENY, call, rules, workspace)
     if denied is not None and denied[1] is None:
         return Refuse(f"Permission to use {call.tool} has been denied by the rule {_shown(denied[0])}.", By.RULE)
-    asked = rules.guard(Behavior.ASK, call.tool, call.input, where)
+    asked = _held(Behavior.ASK, call, rules, workspace)
     found = asked if asked is not None and asked[1] is None else denied or asked
     if found is None:
         return None
@@ -106,6 +107,21 @@ def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUse
     why = f"may apply to it ({doubt})" if doubt is not None else "applies to it"
     text = f"{call.tool} requires approval, because the {listed.behavior.value} rule {_shown(listed)} {why}."
     return AskUser(text, By.RULE)
+
+
+def _held(
+    behavior: Behavior, call: ToolCall, rules: Rules, workspace: Workspace
+) -> tuple[ListedRule, str | None] | None:
+    """Return the rule that applies to a call, or to a file that its command names; a certain one first."""
+    where = workspace.where(call.cwd)
+    found = rules.guard(behavior, call.tool, call.input, where)
+    command = call.input.get("command")
+    if call.effect is not Effect.SHELL or not isinstance(command, str) or (found is not None and found[1] is None):
+        return found
+    if not any(is_about_files(listed.rule) for listed in rules.of(behavior)):
+        return found
+    named = rules.guard_files(behavior, named_files(command, call.cwd, workspace.home), where)
+    return named if found is None or (named is not None and named[1] is None) else found
 
 
 def _shown(listed: ListedRule) -> str:

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from hookwright.agent.permissions.files import Named, NamedFiles
 from hookwright.config.settings import PermissionSettings as Declared
 from hookwright.matching.conditions import (
     AnyCall,
     InvalidRule,
     Match,
+    NoMatch,
     Reading,
     Rule,
     Undecided,
     Where,
     allowed_by,
     covers,
+    is_about_files,
     parse_rule,
 )
 from hookwright.protocol.diagnostics import Diagnostic
@@ -93,6 +96,30 @@ class Rules(msgspec.Struct, frozen=True):
         whole = [listed.rule for listed in self.of(Behavior.DENY) if isinstance(listed.rule.specifier, AnyCall)]
         of_server = tool.startswith("mcp__")
         return any(rule.tool == tool or (of_server and covers(rule, tool, Reading.DENY)) for rule in whole)
+
+    def guard_files(self, behavior: Behavior, named: NamedFiles, where: Where) -> tuple[ListedRule, str | None] | None:
+        """Return the deny or ask rule about files that applies to a command, with a reason if it only may apply."""
+        reading = Reading.DENY if behavior is Behavior.DENY else Reading.ASK
+        unsure = None
+        for listed in self.of(behavior):
+            if listed.rule.tool not in ("Read", "Edit") or not is_about_files(listed.rule):
+                continue
+            place = _from(where, listed)
+            for file in named.files:
+                tool = "Edit" if file.changes else "Read"
+                answer = listed.rule.match(tool, {"file_path": file.path}, place, reading)
+                if isinstance(answer, Match) and file.sure:
+                    return listed, None
+                if not isinstance(answer, NoMatch):
+                    unsure = unsure or (listed, f"it names {file.path}")
+            if named.doubt is not None:
+                unsure = unsure or (listed, named.doubt)
+        return unsure
+
+    def holds_back(self, path: str, where: Where) -> bool:
+        """Return whether a deny or ask rule applies to reading a file, for tools that read many."""
+        named = NamedFiles((Named(path, sure=True),))
+        return any(self.guard_files(behavior, named, where) for behavior in (Behavior.DENY, Behavior.ASK))
 
     def allows(self, tool: str, arguments: Mapping[str, Json], where: Where) -> bool:
         """Return whether the allow rules together surely cover a call."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from hookwright.agent.permissions.call import ToolCall
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
+from hookwright.matching.conditions import BadRule, compile_rule, host_of, matches_only
 from hookwright.matching.shell import analyse_bash
 from hookwright.protocol.jsontext import Json
 
 Suggestion = Mapping[str, Json]
 
+_PATTERN = re.compile(r"[*?\[\\]")
 #: A longer list would approve more than a user reads.
 _MOST_RULES = 5
 
@@ -31,6 +33,8 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
             return (_directory(os.path.dirname(call.path)), _mode("acceptEdits"))
         case Effect.READ:
             folder = call.path if os.path.isdir(call.path) else os.path.dirname(call.path)
+            if _PATTERN.search(folder):
+                return ()
             return (_rules("Read", f"/{folder.rstrip('/')}/**", "session"),)
         case Effect.SESSION:
             return ()
@@ -43,16 +47,21 @@ def _for_command(command: str) -> tuple[Suggestion, ...]:
     texts = list(dict.fromkeys(part.source for part in analysis.commands))
     if analysis.problem is not None or not texts or len(texts) > _MOST_RULES:
         return ()
+    if not all(_means_only(text) for text in texts):
+        return ()
     rules = [{"toolName": "Bash", "ruleContent": text} for text in texts]
     return ({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},)
 
 
+def _means_only(text: str) -> bool:
+    """Return whether a rule with this text means the text alone: a `*` in a rule matches anything, also beside it."""
+    rule = compile_rule(f"Bash({text})")
+    return not isinstance(rule, BadRule) and rule.parameter is None and matches_only(rule, text)
+
+
 def _for_other(call: ToolCall) -> Suggestion:
     if call.tool == "WebFetch":
-        try:
-            host = urlsplit(str(call.input.get("url", ""))).hostname
-        except ValueError:
-            host = None
+        host = host_of(call.input.get("url"))
         if host:
             return _rules("WebFetch", f"domain:{host}", "localSettings")
     return _rules(call.tool, None, "localSettings")

@@ -176,8 +176,7 @@ class _Scanner:
         """Skip a line continuation between words; one inside a word is not read."""
         if not self.text.startswith("\\\n", self.at):
             return False
-        after = self.text[self.at + 2 : self.at + 3]
-        if self.in_word and after not in (" ", "\t", "\n", ""):
+        if self.in_word:
             raise _Problem("a word or an operator continues on the next line")
         self.at += 2
         return True

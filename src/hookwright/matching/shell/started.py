@@ -104,6 +104,8 @@ def started(command: SubCommand, analyse: Callable[[str], Analysis]) -> Started:
     words = command.core
     name = command.program
     shapes = [word.shape for word in words[1:]]
+    if MARKS.search(name):
+        return Started(hidden="which program runs is only known when the command runs")
     if name in _SHELLS:
         return _shell(words, analyse)
     if name == "find":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=.*", re.DOTALL)
+_ASSIGNS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=")
 _BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
@@ -70,8 +71,10 @@ def read_tree(language: Language, command: str) -> Analysis:
 def is_misread(command: SubCommand) -> bool:
     """Return whether the parser took a keyword for a program or an argument, or an assignment for a program."""
     first = command.core[0].raw
+    if _ASSIGNS.match(first) or _ASSIGNS.match(command.words[0].raw):
+        return True
     if command.words[0].raw in _BEFORE_BLOCKS:
-        return any(word.raw in _KEYWORDS for word in command.words) or bool(ASSIGNMENT.fullmatch(first))
+        return any(word.raw in _KEYWORDS for word in command.words)
     return first in _KEYWORDS
 
 
