@@ -224,6 +224,13 @@ SPECS: dict[str, Spec] = {
 
 #: Keys people add as notes.
 NOTES = frozenset({"description", "name", "id", "comment", "$comment"})
+#: Keys of command handlers that only Claude Code itself uses; they have no effect here.
+INTERNAL = frozenset({"rewakeMessage", "rewakeSummary"})
+
+
+def is_note(key: str) -> bool:
+    """Return whether a key is a comment: a known one, or one marked by its first characters."""
+    return key in NOTES or key.startswith(("_", "//", "#"))
 
 
 def read_fields(spec: Spec, entry: dict[str, Json]) -> tuple[dict[str, Json], list[tuple[str, Wrong]]]:

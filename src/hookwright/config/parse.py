@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hookwright.config.fields import NOTES, SPECS, Wrong, kind_of, read_fields, shown, text, wrong_type
+from hookwright.config.fields import INTERNAL, SPECS, Wrong, is_note, kind_of, read_fields, shown, text, wrong_type
 from hookwright.config.jsonfile import Path, Tree, shown_pointer
 from hookwright.matching.conditions import BadRule, compile_rule
 from hookwright.matching.matchers import MatchNothing, compile_matcher
@@ -117,7 +117,7 @@ class _HooksReader:
 
     def _unknown_group_keys(self, entry: dict[str, Json], at: Path) -> None:
         for key in entry:
-            if key in ("matcher", "hooks") or key in NOTES:
+            if key in ("matcher", "hooks") or is_note(key):
                 continue
             if any(key in spec.fields for spec in SPECS.values()) or key == "type":
                 hint = f" `{key}` belongs to a handler, inside `hooks`."
@@ -211,7 +211,7 @@ class _HooksReader:
     def _unknown_handler_keys(self, kind: str, entry: dict[str, Json], at: Path) -> None:
         fields = SPECS[kind].fields
         for key in entry:
-            if key in fields or key == "type" or key in NOTES:
+            if key in fields or key == "type" or is_note(key) or (kind == "command" and key in INTERNAL):
                 continue
             owners = [name for name, spec in SPECS.items() if key in spec.fields]
             code = "unknown-key"

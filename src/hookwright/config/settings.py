@@ -269,7 +269,9 @@ class _SettingsReader:
     def _reserved(self, at: Path, why: str) -> None:
         """Report a key that could redirect requests, programs or trust, and is ignored in a project's files."""
         if self.effective:  # an untrusted file is ignored and reported as a whole
-            self.report("setting-ignored", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING)
+            self.report(
+                "reserved-setting", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING
+            )
 
     def _sourced(self, key: str) -> tuple[Sourced, ...]:
         found = self.strings(key, ("permissions",)) or ()

@@ -261,6 +261,27 @@ def lets_through(block: Block) -> bool:
     return any(isinstance(stmt, Leave) and stmt.code in (0, None) for stmt in block)
 
 
+def speaks(block: Block) -> bool:
+    """Return whether a block prints something on stdout."""
+    return any(isinstance(stmt, Say) and stmt.stream is Stream.OUT for stmt in block)
+
+
+def possible(hook: CheckedHook, point: Point) -> bool:
+    """Return whether a hook of this event reaches a point, by the tests of `hook_event_name` on the way."""
+    for condition in point.under:
+        for arm in condition.branch.arms:
+            taken = condition.arm is arm
+            for atom, against in arm.test.atoms() if arm.test.kind is not Asks.ANY or not taken else ():
+                if atom.kind is not Asks.EQUALS or "event.hook_event_name" not in atom.origins or not atom.patterns:
+                    continue
+                holds = (hook.event in atom.patterns) is not against
+                if taken and not holds:
+                    return False
+                if condition.arm is None and holds and not arm.test.parts:
+                    return False
+    return True
+
+
 def calls_of(program: Program) -> Iterator[tuple[Point, Call]]:
     """List the calls of a program."""
     for point in all_points(program):

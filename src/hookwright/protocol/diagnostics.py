@@ -69,6 +69,7 @@ CODES: dict[str, str] = {
     "frontmatter": "The YAML frontmatter of a skill or agent cannot be read.",
     "duplicate-hooks-file": "A plugin's manifest names hooks/hooks.json, which is loaded anyway. It is loaded once.",
     "setting-ignored": "A key has no effect in this file: it is not trusted, or it is the wrong kind of file.",
+    "reserved-setting": "A project sets a variable or a mode that no project may choose. It is ignored.",
     "reloaded": "Settings files changed during the session. Their hooks are now active.",
     "reload-kept": "A changed settings file is broken. The last valid hooks stay active.",
     # running

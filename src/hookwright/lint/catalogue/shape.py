@@ -166,4 +166,15 @@ RULES = (
         ),
         good=Sample({".git/HEAD": "ref: refs/heads/main\n", SETTINGS: settings(_STOP), "sub/README.md": "\n"}),
     ),
+    LintRule(
+        id="HK113",
+        name="reserved-setting",
+        severity=Severity.WARNING,
+        summary="The project sets a variable or a mode that no project may choose.",
+        why="Hookwright ignores what could redirect requests, load code or raise trust when a project sets it, trusted "
+        "or not. Claude Code applies it, so hooks that need the variable work there and fail here.",
+        fix="Set it in your own settings, or give the variable another name.",
+        bad=conf({}, '"GIT_TRACE"', env={"GIT_TRACE": "1"}),
+        good=conf({}, env={"GIT_FLOW_MAIN_BRANCH": "main", "PYTHON_VERSION": "3.12", "AWS_REGION": "x"}),
+    ),
 )

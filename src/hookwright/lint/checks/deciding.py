@@ -25,6 +25,7 @@ from hookwright.lint.programs.ir import (
     Call,
     Eat,
     How,
+    Inner,
     Language,
     Leave,
     Program,
@@ -36,10 +37,8 @@ from hookwright.lint.programs.shell.greps import unguarded_greps
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.protocol.diagnostics import Severity
 
-#: Programs that exit 2 when they find a problem.
-_FAIL_WITH_2 = frozenset(
-    ["make", "eslint", "mypy", "ruff", "pytest", "flake8", "shellcheck", "diff", "stylelint", "tsc"]
-)
+#: Programs that exit 2 when they find a problem; most others keep 2 for their own trouble.
+_FAIL_WITH_2 = frozenset(["make", "gmake", "stylelint", "tsc"])
 
 
 def check_deciding(subject: Subject) -> Iterator[Finding]:
@@ -206,13 +205,21 @@ def _stdin(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         earlier = next(
             (item for item in flat(point.before) if isinstance(item, Eat) and not item.by.endswith("<<")), None
         )
-        if earlier is not None:
+        if earlier is not None and not _same_child(point, earlier):
             what = (
                 f"`{earlier.by}` in line {earlier.place.line} already read stdin to its end; `{stmt.by}` reads nothing "
                 "here."
             )
             write = 'Read once, `IN=$(cat)`, and then use `jq … <<<"$IN"` or `printf "%s" "$IN" | jq …`.'
             yield finding("HK406", at, what, write)
+
+
+def _same_child(point: Point, earlier: Eat) -> bool:
+    """Return whether a child program read stdin in two steps: `on('data', …)` and `on('end', …)`."""
+    inner = point.within[-1].stmt if point.within else None
+    if not isinstance(inner, Within) or inner.inner is not Inner.CHILD:
+        return False
+    return any(item.stmt is earlier for item in points(inner.body))
 
 
 def _accidental(hook: CheckedHook) -> Iterator[Finding]:

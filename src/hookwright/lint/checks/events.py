@@ -16,6 +16,7 @@ from hookwright.lint.guards import (
     decision,
     exits,
     lets_through,
+    possible,
     program_refusals,
     questions,
     refusals,
@@ -79,7 +80,8 @@ def _cannot_decide(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
         return
     for program in hook.launch.deciding if "permission_decision" not in hook.rules.output else ():
         for answer in answers(program):
-            if answer.specific is not None and "permissionDecision" in answer.specific.items:
+            wanted = answer.specific is not None and "permissionDecision" in answer.specific.items
+            if wanted and possible(hook, answer.point):
                 what = f"{hook.event} has no permission to decide: `permissionDecision` is ignored."
                 write = "Decide on PreToolUse, before the call runs."
                 yield finding("HK601", hook.position(program, answer.point.stmt.place), what, write)
@@ -93,12 +95,13 @@ def _cannot_block(hook: CheckedHook, subject: Subject) -> Iterator[Finding]:
         others = subject.events_of.get(program.path, frozenset()) - {hook.event}
         if program.path and others and program.mentions("hook_event_name"):
             continue
-        for _, leave in exits(program):
-            if leave.code != 2:
+        for point, leave in exits(program):
+            if leave.code != 2 or not possible(hook, point):
                 continue
             yield finding("HK601", hook.position(program, leave.place), *_useless_exit(hook))
         for answer in answers(program):
-            if decision(answer) == "block" and "block" not in hook.rules.decisions:
+            unread = decision(answer) == "block" and "block" not in hook.rules.decisions
+            if unread and possible(hook, answer.point):
                 what = f"{hook.event} cannot be blocked: `decision: block` is ignored."
                 at = hook.position(program, answer.point.stmt.place)
                 yield finding("HK601", at, what, _move(hook))
@@ -128,9 +131,10 @@ def _dropped(hook: CheckedHook) -> Iterator[Finding]:
     for program in hook.launch.deciding:
         for point in all_points(program):
             stmt = point.stmt
-            plain = isinstance(stmt, Say) and stmt.stream is Stream.OUT and not looks_like_object(stmt.text)
-            if not plain or not isinstance(stmt, Say) or not _is_sentence(stmt) or _then_two(point.after):
+            if not isinstance(stmt, Say) or not _is_plain(stmt) or _then_fails(point.after):
                 continue
+            if any(isinstance(earlier, Say) and _is_plain(earlier) for earlier in point.near):
+                continue  # one finding for a block of messages
             meant = bool(_ADVICE.search(stmt.text.known))
             what = (
                 f"Plain stdout of {hook.event} goes to the debug log; the model never reads it. Only SessionStart, "
@@ -141,13 +145,16 @@ def _dropped(hook: CheckedHook) -> Iterator[Finding]:
             yield finding("HK602", hook.position(program, stmt.place), what, where, severity=severity)
 
 
-def _is_sentence(stmt: Say) -> bool:
+def _is_plain(stmt: Say) -> bool:
+    """Return whether a statement prints a sentence as plain text on stdout."""
     words = stmt.text.known.strip()
+    if stmt.stream is not Stream.OUT or looks_like_object(stmt.text) or not stmt.text.parts:
+        return False
     return bool(re.search(r"[A-Za-z]{3}", words)) and "{" not in words and not isinstance(stmt.text.parts[0], Hole)
 
 
-def _then_two(after: tuple[object, ...]) -> bool:
-    return any(isinstance(stmt, Leave) and stmt.code == 2 for stmt in after[:2])
+def _then_fails(after: tuple[object, ...]) -> bool:
+    return any(isinstance(stmt, Leave) and stmt.code not in (0, None) for stmt in after[:2])
 
 
 def _kind(hook: CheckedHook) -> Iterator[Finding]:

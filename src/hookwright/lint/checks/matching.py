@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hookwright.lint.checks.matchers import check_matcher, check_versions
 from hookwright.lint.edits import replace_value
 from hookwright.lint.found import finding
-from hookwright.lint.guards import guards, program_refusals, tool_guards
+from hookwright.lint.guards import guards, program_refusals, refusals, tool_guards
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.ir import Program
 from hookwright.lint.subject import CheckedHook, Subject
@@ -17,6 +17,7 @@ from hookwright.matching.conditions import InvalidRule, parse_rule
 from hookwright.matching.matchers import MatchNames
 
 _TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_CONTENT = ("old_string", "new_string", "content", "new_source")
 _COMBINED = re.compile(r"\)\s*(?:\|\|?|&&|,|\bor\b|\band\b)\s*[A-Za-z_]\w*\(")
 
 
@@ -113,4 +114,8 @@ def _gaps(subject: Subject) -> Iterator[Finding]:
 
 
 def _about_paths(hook: CheckedHook) -> bool:
-    return any("file_path" in field.path for program in hook.programs for field in program.fields)
+    conditions = [condition for _, refusal in refusals(hook) for condition in refusal.point.under]
+    atoms = [atom for condition in conditions for arm in condition.branch.arms for atom, _ in arm.test.atoms()]
+    origins = {origin for atom in atoms for origin in atom.origins}
+    content = bool(origins) and all(origin.endswith(_CONTENT) for origin in origins)
+    return not content and any("file_path" in field.path for program in hook.programs for field in program.fields)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hookwright.lint.found import finding
-from hookwright.lint.guards import PrintedAnswer, all_points, answers, constant, decision
+from hookwright.lint.guards import PrintedAnswer, all_points, answers, constant, decision, possible
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.programs.ir import Encoded, Hole, Leave, Object, Program, Say, Stream, Text, Value
 from hookwright.lint.programs.template import NotJson, Several, looks_like_object
@@ -30,7 +30,7 @@ _DECIDING = re.compile(
     r"allow|block|deny|permission|result|action|approve|status|message|feedback|error", re.IGNORECASE
 )
 _GUIDANCE = re.compile(
-    r"\b(?:you (?:must|should|need to)|please|remember to|make sure|do not|don'?t|instead of|use \w+ instead|claude)\b",
+    r"\b(?:you (?:must|should|need to)|please|remember to|make sure|do not|don'?t|instead of|use \w+ instead)\b",
     re.IGNORECASE,
 )
 
@@ -41,7 +41,8 @@ def check_output(subject: Subject) -> Iterator[Finding]:
         for program in hook.launch.deciding:
             shared = len(subject.events_of.get(program.path, frozenset())) > 1 and program.mentions("hook_event_name")
             for answer in answers(program):
-                yield from _answer(hook, program, answer, shared)
+                if possible(hook, answer.point):
+                    yield from _answer(hook, program, answer, shared)
             yield from _mixed(hook, program)
             yield from _with_exit(hook, program)
             yield from _wording(hook, program)
@@ -150,7 +151,8 @@ def _values(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[
     """HK505 and HK516: unknown values, and one that only headless runs read."""
     assert answer.object is not None
     legacy = constant(answer.object.items.get("decision"))
-    if legacy is not None and legacy not in ("approve", "block"):
+    refused = any(isinstance(stmt, Leave) and stmt.code == 2 for stmt in answer.point.after)
+    if legacy is not None and legacy not in ("approve", "block") and not refused:
         right = {"deny": "block", "allow": "approve"}.get(legacy, "block")
         what = (
             f'`"decision": "{legacy}"` is not `approve` or `block`: the whole answer is void, and {hook.event} '
@@ -321,7 +323,10 @@ def _mixed(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     for answer in answers(program):
         if answer.object is None:
             continue
-        earlier = [say for say in answer.point.said if say.stream is Stream.OUT and say.text.parts]
+        here = answer.point.stmt.place
+        earlier = [
+            say for say in answer.point.said if say.stream is Stream.OUT and say.text.parts and say.place != here
+        ]
         if not earlier:
             continue
         at = _at(hook, program, answer)

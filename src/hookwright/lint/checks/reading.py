@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hookwright.lint.found import finding
-from hookwright.lint.guards import about_content, all_points, arms, is_guard, lets_through, program_refusals
+from hookwright.lint.guards import about_content, all_points, arms, is_guard, lets_through, program_refusals, speaks
 from hookwright.lint.model import Finding, Position
 from hookwright.lint.programs.ir import Asks, EnvRead, Language, Place, Program, Say, Stream, Test
 from hookwright.lint.subject import CheckedHook, Subject
@@ -240,7 +240,8 @@ def _literal(test: Test) -> str | None:
 
 def _bypass(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     """HK417: a way around the guard that the agent can take by itself."""
-    tests = [asked for _, arm in arms(program) if lets_through(arm.body) for asked in arm.test.atoms()]
+    open_ = [arm for _, arm in arms(program) if lets_through(arm.body) and not speaks(arm.body)]
+    tests = [asked for arm in open_ for asked in arm.test.atoms()]
     for atom, against in tests:
         name = _switch(atom, against)
         if name:

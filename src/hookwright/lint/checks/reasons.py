@@ -12,10 +12,12 @@ from hookwright.lint.guards import (
     all_points,
     answered,
     answers,
+    constant,
     decision,
     exits,
     lets_through,
     program_refusals,
+    speaks,
 )
 from hookwright.lint.model import Finding
 from hookwright.lint.programs.blocks import Point, flat, points
@@ -198,7 +200,7 @@ def _falls_through(hook: CheckedHook, program: Program) -> Iterator[Finding]:
     if not hook.rules.permission or hook.handler.condition is not None or not matched(hook.matcher) & POWERFUL:
         return
     for answer in answers(program):
-        if decision(answer) not in ("allow", "approve") or _has_rewrite(answer):
+        if decision(answer) not in ("allow", "approve") or _has_rewrite(answer) or _is_void(answer):
             continue
         if _is_default(answer.point, program):
             what = (
@@ -207,6 +209,10 @@ def _falls_through(hook: CheckedHook, program: Program) -> Iterator[Finding]:
             )
             write = "Print nothing: the hook then has no opinion, and the normal rules decide."
             yield finding("HK412", hook.position(program, answer.point.stmt.place), what, write)
+
+
+def _is_void(answer: PrintedAnswer) -> bool:
+    return answer.object is not None and constant(answer.object.items.get("decision")) == "allow"
 
 
 def _has_rewrite(answer: PrintedAnswer) -> bool:
@@ -234,11 +240,7 @@ def _opts_out(stmt: Stmt) -> bool:
     if not isinstance(stmt, Branch):
         return False
     for arm in stmt.arms:
-        silent = lets_through(arm.body) and not _speaks(arm.body)
+        silent = lets_through(arm.body) and not speaks(arm.body)
         if silent and any(about_content(atom) and atom.kind is not Asks.EMPTY for atom, _ in arm.test.atoms()):
             return True
-    return lets_through(stmt.otherwise) and not _speaks(stmt.otherwise)
-
-
-def _speaks(block: Block) -> bool:
-    return any(isinstance(stmt, Say) and stmt.stream is Stream.OUT for stmt in block)
+    return lets_through(stmt.otherwise) and not speaks(stmt.otherwise)

@@ -28,7 +28,7 @@ from hookwright.protocol.sources import Scope
 _COMPILED = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe", b"MZ")
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "python", "python3", "node", "perl", "ruby"])
 _SECRET = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|ghp_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|glpat-[\w-]{16,}"
+    r"(?<![\w-])sk-[A-Za-z0-9_-]{16,}|ghp_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|glpat-[\w-]{16,}"
     r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
 _BEARER = re.compile(r"(?:Bearer|Basic|Token)\s+(?!\$)[\w.~+/=-]{12,}")
@@ -176,13 +176,25 @@ def _strings(value: Json, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[s
             yield from _strings(item, (*path, index))
 
 
+def redirects(name: str) -> bool:
+    """Return whether a variable redirects requests or what programs load."""
+    return name in _LOADERS or _ENDPOINTS.search(name) is not None
+
+
+def raises_trust(document: Document) -> bool:
+    """Return whether a project's file sets a mode in which nothing is asked."""
+    permissions = document.value.get("permissions")
+    mode = permissions.get("defaultMode") if isinstance(permissions, dict) else None
+    return document.scope is Scope.PROJECT and mode == "bypassPermissions"
+
+
 def _environment(document: Document) -> Iterator[Finding]:
     """HK804: a project that redirects endpoints or loaders."""
     env = document.value.get("env")
     if document.scope is not Scope.PROJECT or not isinstance(env, dict):
         return
     for name in env:
-        if name in _LOADERS or _ENDPOINTS.search(name):
+        if redirects(name):
             what = (
                 f"The project's settings set `{name}` for everyone who opens it: requests, keys or programs are "
                 "redirected (CVE-2026-21852)."
@@ -196,10 +208,8 @@ def _escalation(document: Document) -> Iterator[Finding]:
     if document.scope is not Scope.PROJECT:
         return
     value = document.value
-    permissions = value.get("permissions")
-    mode = permissions.get("defaultMode") if isinstance(permissions, dict) else None
     what = "A project must not raise its own trust (CVE-2026-33068): the user who opens it has not agreed to this."
-    if mode == "bypassPermissions":
+    if raises_trust(document):
         yield finding(
             "HK805",
             document.place(("permissions", "defaultMode")),

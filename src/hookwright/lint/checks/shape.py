@@ -10,6 +10,7 @@ from hookwright.config.fields import SPECS
 from hookwright.config.jsonfile import Broken, Path, read_tree
 from hookwright.config.parse import parse_hooks
 from hookwright.config.settings import merge
+from hookwright.lint.checks.security import raises_trust, redirects
 from hookwright.lint.edits import nest_handler, remove_member, rename_key, replace_value
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Fix, Position
@@ -38,6 +39,7 @@ _RULES = {
     "once-ignored": "HK106",
     "on-failure-ignored": "HK106",
     "setting-ignored": "HK106",
+    "reserved-setting": "HK113",
 }
 _DROPPING = frozenset({"HK103", "HK104", "HK105"})
 
@@ -73,11 +75,13 @@ def _text(document: Document) -> Iterator[Finding]:
 
 
 def _entry(document: Document, diagnostic: Diagnostic) -> Iterator[Finding]:
-    """HK101, HK103, HK104, HK105 and HK106: single entries."""
+    """HK101, HK103, HK104, HK105, HK106 and HK113: single entries."""
     rule = _RULES.get(diagnostic.code)
     if rule is None or diagnostic.source is None:
         return
     path = pointer_path(diagnostic.source.pointer)
+    if rule == "HK113" and (redirects(str(path[-1])) or raises_trust(document)):
+        return  # reported as an attack
     at = document.place(path)
     lifted = rule == "HK103" and diagnostic.severity is Severity.INFO
     if lifted:
@@ -127,6 +131,7 @@ def _way_out(rule: str) -> str:
         "HK104": "Write a value of the type the key requires.",
         "HK105": 'Give the handler a known type and its fields: {"type": "command", "command": "…"}.',
         "HK106": "Correct the key, or remove it.",
+        "HK113": "Set it in your own settings, or give the variable a name of its own.",
     }[rule]
 
 

@@ -207,6 +207,8 @@ def call_value(reader: JavaScriptReader, node: Node) -> Value:
     name = reader.source(function).replace("?.", ".")
     if name.endswith("readFileSync") and arguments and reader.source(arguments[0]).strip("'\"") in _STDIN_NAMES:
         return _event(reader, node)
+    if name.endswith(("readFileSync", "readFile")):
+        return Hole()  # the content of a file says nothing about its name
     if name == "JSON.parse":
         return Hole(origins_of(reader.value(arguments[0]))) if arguments else UNKNOWN
     if name == "JSON.stringify":

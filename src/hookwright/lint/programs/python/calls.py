@@ -171,6 +171,8 @@ def call_value(reader: PythonReader, node: ast.Call) -> Value:
         and node.args[0].value in (0, "/dev/stdin")
     ):
         return _event(reader, node)
+    if name == "open" or (isinstance(node.func, ast.Attribute) and node.func.attr in ("read_text", "read_bytes")):
+        return Hole()  # the content of a file says nothing about its name
     if name in ("os.environ.get", "os.getenv") and node.args:
         fallback = len(node.args) > 1 and reader.value(node.args[1]) not in (text(), None)
         before = len(reader.env)

@@ -86,6 +86,10 @@ def read_command(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> 
     """Read a simple command with its redirections."""
     own = [child for child in node.children if child.type.endswith("_redirect")]
     every = [*own, *redirects]
+    name = node.child_by_field_name("name")
+    if name is not None and reader.source(name) == "exec" and every and node.named_child_count - len(own) == 1:
+        _turn(reader, every)
+        return []
     return with_redirects(reader, every, lambda: _plain(reader, node, every))
 
 
@@ -104,6 +108,19 @@ def with_redirects(reader: ShellReader, redirects: Sequence[Node], body: Callabl
         else:
             out, err, kind, value = _file_redirect(reader, node, (out, err), (kind, value))
     return list(redirected(tuple(reader.reading(kind, value, body)), out, err))
+
+
+def _turn(reader: ShellReader, redirects: Sequence[Node]) -> None:
+    """Read `exec 1>&2`: the rest of the program prints elsewhere; another descriptor brings a saved stream back."""
+    for node in redirects:
+        if node.type != "file_redirect":
+            continue
+        out, err = reader.turned
+        numbers = [reader.source(child) for child in node.children if child.type == "number"]
+        if numbers and numbers[-1] not in ("1", "2"):
+            reader.turned = (Stream.OUT, Stream.ERR)
+        else:
+            reader.turned = _file_redirect(reader, node, (out, err), (reader.input.kind, reader.input.text))[:2]
 
 
 def _heredoc(reader: ShellReader, node: Node, body: Node | None) -> Text:

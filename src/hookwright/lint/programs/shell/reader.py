@@ -123,6 +123,8 @@ class ShellReader:
         self.errexit = False
         self.pipefail = False
         self.includes = False
+        #: Where `exec >…` turned both streams.
+        self.turned = (Stream.OUT, Stream.ERR)
         self.steps = Steps()
         #: Values of substitutions while no variable changes; a word is read more than once.
         self.substituted: dict[tuple[int, int], tuple[Text, list[Stmt]]] = {}
@@ -164,7 +166,7 @@ class ShellReader:
             if not node.is_named or node.type == "comment":
                 continue
             self.steps.take()
-            made = self.statement(node)
+            made = list(redirected(tuple(self.statement(node)), *self.turned))
             if index + 1 < len(several) and several[index + 1].type == "&":
                 made = [Within(self.place(node), Inner.BACKGROUND, tuple(made))]
             found += made
