@@ -11,7 +11,19 @@ from typing import Any
 
 import pytest
 
-from hookwright import Deny, Hooks, Outcome, Places, Powers, PreToolUse, fire_sync, open_session
+from hookwright import (
+    Deny,
+    Hooks,
+    HookwrightError,
+    InvalidEvent,
+    Notification,
+    Outcome,
+    Places,
+    Powers,
+    PreToolUse,
+    fire_sync,
+    open_session,
+)
 from hookwright.config import TrustPolicy, accept, review
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import CommandHandler, Kind, MatcherGroup
@@ -360,3 +372,80 @@ def test_a_host_replaces_the_executor_of_one_kind(tmp_path: Path) -> None:
     assert all("my own runner says no" in outcome.reason for outcome in both)
     assert all(isinstance(outcome.runs[1].reply, Judged) for outcome in both)
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_session_fills_in_what_its_events_share(tmp_path: Path) -> None:
+    async def body(session: HookSession) -> None:
+        assert not (await session.fire(PreToolUse, tool_name="Bash", tool_input={"command": "ls"})).blocked
+        seen = json.loads((tmp_path / "seen.json").read_text())
+        shared = {"session_id": "s-1", "transcript_path": "/tmp/s-1.jsonl", "cwd": str(tmp_path)}
+        assert {key: seen[key] for key in shared} == shared
+        assert (seen["tool_name"], seen["tool_input"]) == ("Bash", {"command": "ls"})
+        assert seen["tool_use_id"].startswith("toolu_")
+        one, two = (session.event(PreToolUse, tool_name="Bash", tool_input={}) for _ in range(2))
+        assert one.tool_use_id != two.tool_use_id
+        assert session.event(Notification, message="m", notification_type="n", cwd="/x").cwd == "/x"
+
+    settings(tmp_path, guard("cat > seen.json"))
+
+    async def main() -> None:
+        async with open_session(where(tmp_path), session_id="s-1", transcript_path="/tmp/s-1.jsonl") as session:
+            await body(session)
+        async with open_session(where(tmp_path)) as one, open_session(where(tmp_path)) as two:
+            assert one.identity.session_id != two.identity.session_id
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"tool_nam": "Bash"}, "PreToolUse has no field `tool_nam`. Did you mean `tool_name`?"),
+        ({"tool_name": "Bash"}, "PreToolUse: Object missing required field `tool_input`"),
+        ({"tool_name": 1, "tool_input": {}}, "PreToolUse: Expected `str`, got `int` - at `tool_name`"),
+    ],
+)
+def test_a_wrong_field_of_an_event_is_an_error(fields: dict[str, Any], said: str, tmp_path: Path) -> None:
+    async def body(session: HookSession) -> None:
+        with pytest.raises(InvalidEvent) as caught:
+            await session.fire(PreToolUse, **fields)
+        assert str(caught.value) == said
+
+    in_session(tmp_path, body)
+    with pytest.raises(InvalidEvent, match="PreToolUse is complete; pass the class to give fields: tool_name"):
+        fire_sync(pre(tmp_path), where(tmp_path), tool_name="Bash")
+
+
+def test_fire_sync_builds_the_event_of_a_class(tmp_path: Path) -> None:
+    settings(tmp_path, guard('grep -q \'"command":"rm"\' && exit 2; exit 0'))
+    places = where(tmp_path)
+    assert fire_sync(PreToolUse, places, tool_name="Bash", tool_input={"command": "rm"}).blocked
+    assert not fire_sync(PreToolUse, places, tool_name="Bash", tool_input={"command": "ls"}).blocked
+
+
+def test_fire_sync_inside_a_loop_says_what_to_use(tmp_path: Path) -> None:
+    async def main() -> None:
+        with pytest.raises(HookwrightError, match=r"Write: async with open_session\(…\) as session: outcome = await"):
+            fire_sync(pre(tmp_path), where(tmp_path))
+
+    asyncio.run(main())
+
+
+def test_a_session_refuses_a_second_event_loop(tmp_path: Path) -> None:
+    """A background hook started in a loop that then closes would be lost without a word."""
+    late = {"type": "command", "command": "sleep 0.2; touch late", "async": True}
+    settings(tmp_path, hooks_for("PreToolUse", late))
+
+    async def body(session: HookSession) -> None:
+        loop = asyncio.get_running_loop()
+
+        def elsewhere() -> None:
+            with pytest.raises(HookwrightError, match="opened in another event loop"):
+                asyncio.run(session.fire(pre(tmp_path)))
+            asyncio.run_coroutine_threadsafe(session.fire(pre(tmp_path)), loop).result()
+
+        await asyncio.to_thread(elsewhere)
+        await session.background.wait()
+        assert (tmp_path / "late").exists()
+
+    in_session(tmp_path, body)

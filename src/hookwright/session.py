@@ -6,11 +6,15 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar, overload
+
+import msgspec
 
 from hookwright.background import Background
 from hookwright.code_hooks import Hooks
 from hookwright.config import FileStatus, Loaded, Places, component_groups
 from hookwright.engine import HookEngine, Options
+from hookwright.errors import HookwrightError, InvalidEvent
 from hookwright.hookset import HookSet
 from hookwright.observers import Observer
 from hookwright.observers.journal import Journal
@@ -20,18 +24,49 @@ from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import ConfigChange, Event
 from hookwright.protocol.handlers import Kind, MatcherGroup
 from hookwright.protocol.job import Executor
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome, Run
+from hookwright.protocol.samples import new_session_id
 from hookwright.protocol.sources import Component, Scope
 from hookwright.selection import HookState, inactive
 from hookwright.storage import Stamp, stamp
+from hookwright.text import did_you_mean
 from hookwright.wiring import Powers, Wiring
+
+E = TypeVar("E", bound=Event)
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """What every event of a session carries."""
+
+    session_id: str
+    #: The file with the conversation; empty if the host writes none.
+    transcript_path: str
+    cwd: str
+
+    def event(self, kind: type[E], fields: Mapping[str, Json]) -> E:
+        """Build an event of this session; raise InvalidEvent for a field that is unknown, missing or of a wrong type.
+
+        A field given by the caller replaces the session's own. The first event of a tool call gets a new `tool_use_id`
+        if it has none.
+        """
+        known = kind.__struct_fields__
+        for name in fields:
+            if name not in known:
+                raise InvalidEvent(f"{kind.event_name} has no field `{name}`{did_you_mean(name, known)}")
+        made = {"tool_use_id": f"toolu_{os.urandom(12).hex()}"} if kind.rules.opens_call else {}
+        try:
+            return msgspec.convert({**msgspec.structs.asdict(self), **made, **fields}, kind)
+        except msgspec.ValidationError as error:
+            raise InvalidEvent(f"{kind.event_name}: {str(error).replace('$.', '')}") from None
 
 
 class HookSession:
     """Fires events at hooks that may change while the session runs."""
 
-    def __init__(self, places: Places, loaded: Loaded, engine: HookEngine, wiring: Wiring, frozen: bool) -> None:
-        self.places = places
+    def __init__(self, identity: Identity, loaded: Loaded, engine: HookEngine, wiring: Wiring, frozen: bool) -> None:
+        self.identity = identity
+        self.places = wiring.places
         self.loaded = loaded
         self.engine = engine
         #: Messages for the user: reloads, kept and refused changes. The caller that shows them must clear the list.
@@ -40,6 +75,7 @@ class HookSession:
         self._frozen = frozen
         self._stamps = _stamps(loaded)
         self._added: list[MatcherGroup] = []
+        self._loop = asyncio.get_running_loop()
 
     @property
     def background(self) -> Background:
@@ -51,13 +87,34 @@ class HookSession:
         """The watchdog that ends hooks if this process is killed; None if the session has none."""
         return self._wiring.watchdog
 
-    async def fire(self, event: Event) -> Outcome:
-        """Apply changed settings, then fire the event."""
-        await self.refresh(event)
-        return await self.engine.fire(event)
+    def event(self, kind: type[E], /, **fields: Json) -> E:
+        """Build an event with the session's own id, transcript and directory; raise InvalidEvent for a wrong field."""
+        return self.identity.event(kind, fields)
+
+    @overload
+    async def fire(self, event: Event, /) -> Outcome: ...
+    @overload
+    async def fire(self, event: type[Event], /, **fields: Json) -> Outcome: ...
+    async def fire(self, event: Event | type[Event], /, **fields: Json) -> Outcome:
+        """Apply changed settings, then fire the event, or an event of this class with these fields.
+
+        Call it in the event loop that opened the session: background hooks belong to that loop.
+        """
+        self._check_loop()
+        moment = _complete(self.identity, event, fields)
+        await self.refresh(moment)
+        return await self.engine.fire(moment)
+
+    def _check_loop(self) -> None:
+        if asyncio.get_running_loop() is not self._loop:
+            raise HookwrightError(
+                "this session was opened in another event loop, which owns its background hooks. Call it from there "
+                "with asyncio.run_coroutine_threadsafe(session.fire(…), loop), or open a session in this loop."
+            )
 
     async def recheck(self, event: Event, before: Sequence[Run] = ()) -> Outcome:
         """Let guards judge an input that was rewritten after its PreToolUse hooks ran; see `HookEngine.recheck`."""
+        self._check_loop()
         return await self.engine.recheck(event, before)
 
     def env_files(self) -> list[tuple[str, str]]:
@@ -128,6 +185,8 @@ class HookSession:
 async def open_session(
     places: Places | str = ".",
     *,
+    session_id: str | None = None,
+    transcript_path: str = "",
     hooks: Hooks | None = None,
     powers: Powers | None = None,
     observers: Sequence[Observer] = (),
@@ -139,8 +198,9 @@ async def open_session(
 ) -> AsyncIterator[HookSession]:
     """Load the hooks of a project and keep them, their executors and their background work for a session.
 
-    With `executors` the host runs handlers of some kinds itself; the other kinds keep theirs. With `watchdog` a second
-    process ends running hooks if this one is killed.
+    Events the session builds carry `session_id` (a new one if it is None), `transcript_path` and the project's
+    directory. With `executors` the host runs handlers of some kinds itself; the other kinds keep theirs. With
+    `watchdog` a second process ends running hooks if this one is killed.
     """
     where = Places(project=places) if isinstance(places, str) else places
     loaded = where.load()
@@ -166,7 +226,12 @@ async def open_session(
             observers=listeners,
             options=options,
         )
-        session = HookSession(where, loaded, engine, wiring, frozen)
+        identity = Identity(
+            session_id=new_session_id() if session_id is None else session_id,
+            transcript_path=transcript_path,
+            cwd=os.path.abspath(os.path.join(where.surroundings.cwd, where.project)),
+        )
+        session = HookSession(identity, loaded, engine, wiring, frozen)
         if hooks is not None:
             session.activate(hooks.groups)
         yield session
@@ -189,16 +254,46 @@ def _with_inactive(hooks: HookSet, loaded: Loaded) -> HookSet:
     return hooks.plus(groups, lambda handler: loaded.hold(handler) or inactive(handler))
 
 
-def fire_sync(event: Event, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome:
+@overload
+def fire_sync(event: Event, /, places: Places | str = ".", *, hooks: Hooks | None = None) -> Outcome: ...
+@overload
+def fire_sync(
+    event: type[Event], /, places: Places | str = ".", *, hooks: Hooks | None = None, **fields: Json
+) -> Outcome: ...
+def fire_sync(
+    event: Event | type[Event], /, places: Places | str = ".", *, hooks: Hooks | None = None, **fields: Json
+) -> Outcome:
     """Fire one event from a plain script without an event loop, and wait for background hooks."""
+    if _in_a_loop():
+        raise HookwrightError(
+            "fire_sync cannot be called inside a running event loop. Write: async with open_session(…) as session: "
+            "outcome = await session.fire(…)"
+        )
 
     async def fire() -> Outcome:
         async with open_session(places, hooks=hooks, options=Options(await_rewake=True), frozen=True) as session:
-            outcome = await session.engine.fire(event)
+            outcome = await session.engine.fire(_complete(session.identity, event, fields))
             await session.background.wait()
             return outcome
 
     return asyncio.run(fire())
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _complete(identity: Identity, event: Event | type[Event], fields: Mapping[str, Json]) -> Event:
+    """Return the event to fire; fields belong to a class alone, since an event already has its own."""
+    if isinstance(event, type):
+        return identity.event(event, fields)
+    if fields:
+        raise InvalidEvent(f"{event.event_name} is complete; pass the class to give fields: {', '.join(fields)}")
+    return event
 
 
 # ── files that may change ───────────────────────────────────────────────────

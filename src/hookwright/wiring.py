@@ -60,7 +60,7 @@ class Wiring:
         self.warm = False
         self._workers: Workers | None = None
         self.env_files: dict[str, str] = {}
-        self._places = places
+        self.places = places
         self._powers = powers
         self._closing = closing
         #: The host's own executors, by kind.
@@ -79,7 +79,7 @@ class Wiring:
 
     def executors(self, loaded: Loaded) -> dict[Kind, Executor]:
         """Build an executor for every kind; one that needs an extra or a model is built at its first use."""
-        powers, env, settings = self._powers, self._places.env, loaded.settings
+        powers, env, settings = self._powers, self.places.env, loaded.settings
         return {
             Kind.COMMAND: self._commands(self.host(loaded)),
             Kind.CALLBACK: run_callback,
@@ -117,7 +117,7 @@ class Wiring:
         if self._made_model is None:
             from hookwright.models import from_environment
 
-            self._made_model = from_environment(self._places.env)
+            self._made_model = from_environment(self.places.env)
             self._closing.push_async_callback(self._made_model.close)
         return self._made_model
 
@@ -125,7 +125,7 @@ class Wiring:
         """Remember, as an observer, which env files hooks were given; hooks start in order and end in any."""
         if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
             job = notice.job
-            config_dir = self._places.surroundings.config_dir
+            config_dir = self.places.surroundings.config_dir
             self.env_files[env_file_path(config_dir, job.event, job.index)] = job.handler.label
 
 

@@ -85,6 +85,8 @@ async def host(places: Places) -> None:
     async with open_session(places, hooks=hooks, observers=observers, executors={Kind.COMMAND: executor}) as session:
         assert_type(session, HookSession)
         outcome = await session.fire(sample("PreToolUse"))
+        assert_type(session.event(PreToolUse, tool_name="Bash", tool_input={}), PreToolUse)
+        assert_type(await session.fire(PreToolUse, tool_name="Bash", tool_input={}), Outcome)
         assert_type(outcome.decision, NoOpinion | Allow | Ask | Defer | Deny | Block)
         assert_type(outcome.stop, EndTurn | None)
         assert_type(outcome.runs, tuple[Run, ...])
@@ -98,3 +100,4 @@ async def host(places: Places) -> None:
 
 assert_type(load_hooks("."), Loaded)
 assert_type(fire_sync(sample("Stop"), hooks=hooks), Outcome)
+assert_type(fire_sync(PreToolUse, ".", hooks=hooks, tool_name="Bash", tool_input={}), Outcome)

@@ -9,6 +9,7 @@ hooks = Hooks()
 Deny()  # error: a refusal has a reason
 Answer(decision="deny")  # error: a decision is a value
 fire_sync("PreToolUse")  # error: an event is an object
+fire_sync(sample("Stop"), prompt_id="1")  # error: a complete event takes no fields
 open_session(hooks=[])  # error: hooks are registered with `Hooks`
 fire_sync(sample("Stop"), hooks=hooks).blocked = True  # error: an outcome is frozen
 PreToolUse(session_id="", transcript_path="", cwd="", tool_name="Bash", tool_input={})  # error: an id is missing

@@ -178,6 +178,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     streamed: Streamed = Streamed.BOTH
     #: What a block did, in words for the user.
     block_effect: str = "blocked"
+    #: The first event of a tool call: a session gives the call a new id if its host names none.
+    opens_call: bool = False
     #: The event that hooks in an agent's frontmatter get instead; empty where it is the same.
     in_agent: str = ""
 
@@ -373,6 +375,7 @@ class PreToolUse(ModeEvent, frozen=True, kw_only=True):
         callback_timeout_blocks=True,
         effort=True,
         shown_under=Under.CALL,
+        opens_call=True,
     )
     tool_name: str
     tool_input: dict[str, Json]
