@@ -20,6 +20,9 @@ CASE = {
     "files": "Path → text: files of the project. The case then runs in a scratch copy.",
     "env": "Variables for the hooks.",
     "inject": "Failures to inject: `timeout`, `crash:PATTERN`, or a list of them.",
+    "only": "The hooks that take part: a part of their command, or a list of such parts. All hooks if absent.",
+    "sources": "The settings to load: some of user, project and local. Project and local if absent; for a file in "
+    "the user's configuration directory, user.",
     "model": "What the model answers to prompt and agent hooks.",
     "expect": "What must come of it. A case without it fails.",
 }

@@ -119,3 +119,62 @@ def test_a_second_edit_waits_for_the_run_that_goes_on(tmp_path: Path) -> None:
     ]
     assert [run.wait(20) for run in runs] == [0] * 5
     assert (project / "ran.txt").read_text() == "ran\n"
+
+
+# ── among other hooks ───────────────────────────────────────────────────────
+
+#: Hooks of a user's own, which refuse, fail, talk and leave traces.
+BUSY = {
+    "hooks": {
+        event: [
+            {
+                "hooks": [
+                    {"type": "command", "command": f"echo {event} >> ~/traces; echo 'not on my machine' >&2; exit 2"},
+                    {"type": "command", "command": "exit 7"},
+                    {"type": "prompt", "prompt": "Is this fine? $ARGUMENTS"},
+                    {"type": "http", "url": "http://127.0.0.1:9/hook", "timeout": 1},
+                ]
+            }
+        ]
+        for event in ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop", "Notification")
+    }
+}
+
+
+def busy_home(root: Path) -> Path:
+    settings = root / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps(BUSY))
+    return settings
+
+
+@pytest.mark.parametrize("order", ["forwards", "backwards"])
+def test_all_templates_in_one_project_pass_beside_the_users_own_hooks(order: str, tmp_path: Path) -> None:
+    busy_home(tmp_path)
+    where = places(tmp_path)
+    locations = where.load().locations
+    named = list(enumerate(NAMES if order == "forwards" else reversed(NAMES)))
+    for index, name in named:
+        install(load_template(name), list(TemplateLanguage)[index % 2], Scope.PROJECT, locations)
+    folder = tmp_path / "a project" / ".claude" / "hooks" / "tests"
+    results = [result for path in sorted(folder.iterdir()) for result in run_cases(where, str(path))]
+    assert len(results) > 100
+    assert {result.case.id: list(map(str, result.problems)) for result in results if not result.passed} == {}
+    assert not (tmp_path / "home" / "traces").exists()
+
+
+def test_the_command_that_new_prints_is_green_for_a_user_with_hooks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy_home(tmp_path)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOOKWRIGHT_MANAGED_SETTINGS", str(tmp_path / "none"))
+    for scope in ("project", "user"):
+        assert hookwright(["new", "shell-guard", "--scope", scope]) == 0
+        line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("next: "))
+        assert hookwright(line.removeprefix("next: hookwright ").split()) == 0
+        assert "14 passed" in capsys.readouterr().out
+    assert not (tmp_path / "home" / "traces").exists()

@@ -87,6 +87,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     #: The tool or matcher value of the default sample.
     variant: str | None = None
     settings: Mapping[str, Json] | None = None
+    #: The settings to load: some of user, project and local; None for those that the file's place implies.
+    sources: tuple[str, ...] | None = None
+    #: Patterns for the hooks that take part; empty for all.
+    only: tuple[str, ...] = ()
     files: Mapping[str, str] = msgspec.field(default_factory=dict)
     #: `$NAME` is replaced by an environment variable.
     env: Mapping[str, str] = msgspec.field(default_factory=dict)

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def hookwright_hooks(request: pytest.FixtureRequest) -> Iterator[HookBench]:
-    """Fire events at the hooks of the project, with its real merged configuration."""
+    """Fire events at the hooks of the project, as its own settings declare them."""
     from hookwright.cases.fixture import HookBench  # every pytest run imports this module, few fire hooks
 
     config = request.config

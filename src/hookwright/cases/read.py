@@ -26,8 +26,9 @@ from hookwright.text import did_you_mean, short_path
 ENDINGS = (".yaml", ".yml", ".json")
 _CASE_KEYS = (
     *("name", "event", "tool", "sample", "input", "prompt", "fields", "settings", "files", "env", "inject", "model"),
-    "expect",
+    *("only", "sources", "expect"),
 )
+SOURCES = ("user", "project", "local")
 _WISHES = ("reason", "context", "system_message", "env_file")
 _EXPECT_KEYS = (
     *("decision", "reason", "context", "system_message", "stop", "updated_input", "updated_output", "fields", "ran"),
@@ -126,6 +127,8 @@ class _CaseReader:
             fields=fields,
             variant=variant,
             settings=self.typed(own, "settings", dict, "an object", at),
+            sources=self.sources(own, at),
+            only=tuple(self.listed(own, "only", at)),
             files=self.texts(own, "files", at),
             env=self.texts(own, "env", at),
             faults=tuple(self.checked(read_fault, text, (*at, "inject")) for text in self.listed(own, "inject", at)),
@@ -157,6 +160,14 @@ class _CaseReader:
                 raise self.wrong(at, str(error)) from None
             return {"tool_name": variant, **fields}, None
         return fields, variant
+
+    def sources(self, own: Mapping[str, Json], at: Path) -> tuple[str, ...] | None:
+        """Read the names of the settings to load."""
+        found = tuple(self.listed(own, "sources", at)) if "sources" in own else None
+        for name in found or ():
+            if name not in SOURCES:
+                raise self.wrong((*at, "sources"), f"`{name}` is not one of {', '.join(SOURCES)}")
+        return found
 
     def expect(self, written: Json, at: Path) -> Expect:
         """Read the expectations."""

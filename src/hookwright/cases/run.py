@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from string import Template
-from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from hookwright.background import Background
 from hookwright.cases.case import Case, CaseResult, Problem
-from hookwright.cases.compare import check, compare, placed, read_files
+from hookwright.cases.compare import check, compare, names, placed, read_files
 from hookwright.cases.files import put_files
 from hookwright.cases.firing import fill, make_event
 from hookwright.cases.inject import Injector
@@ -27,14 +26,20 @@ from hookwright.config import Loaded, Places
 from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.engine import HookEngine, Options
-from hookwright.errors import HookwrightError
+from hookwright.errors import HookwrightError, InvalidCase
 from hookwright.executors.command import CommandExecutor
+from hookwright.hookset import HookSet
 from hookwright.projects.scratch import Mirror
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Executor
 from hookwright.protocol.wire import encode
 from hookwright.session import HookSession, open_session
 from hookwright.wiring import Powers
+
+#: The sources of a project's own settings.
+OWN = ("project", "local")
+#: The sources of a session, and its additional settings as JSON.
+_Key = tuple[tuple[str, ...], bytes]
 
 NOTHING_EXPECTED = Problem("expect", "nothing expected; write an expectation, or record the result with --update")
 
@@ -47,7 +52,7 @@ class Runner:
         self._powers = powers
         self._always_scratch = always_scratch
         self._closing = AsyncExitStack()
-        self._sessions: dict[bytes, HookSession] = {}
+        self._sessions: dict[_Key, HookSession] = {}
         self._temporary = ""
         self._numbers = itertools.count(1)
         self._mirror: Mirror | None = None
@@ -56,7 +61,7 @@ class Runner:
         folder = tempfile.TemporaryDirectory(prefix="hookwright-test-", ignore_cleanup_errors=True)
         self._temporary = os.path.realpath(self._closing.enter_context(folder))
         try:
-            await self._session(None)
+            await self._session(self._base)
         except BaseException:  # a cancellation as well
             await self._closing.aclose()
             raise
@@ -68,7 +73,7 @@ class Runner:
     @property
     def loaded(self) -> Loaded:
         """The configuration without any overlay."""
-        return self._sessions[b""].loaded
+        return self._sessions[self._base].loaded
 
     async def run_all(
         self, cases: Sequence[Case], jobs: int, report: Callable[[CaseResult], None] | None = None
@@ -76,7 +81,7 @@ class Runner:
         """Run cases, at most `jobs` at once; return the results in the order of the cases."""
         slots = asyncio.Semaphore(jobs)
         for case in cases:
-            await self._session(case.settings)
+            await self._session(self._key(case))
 
         async def one(case: Case) -> CaseResult:
             async with slots:
@@ -95,7 +100,7 @@ class Runner:
 
     async def run(self, case: Case) -> CaseResult:
         """Run one case to its end, background hooks included."""
-        loaded = (await self._session(case.settings)).loaded
+        loaded = (await self._session(self._key(case))).loaded
         # Only created when needed; a folder per case would cost as much as its process.
         folder = os.path.join(self._temporary, str(next(self._numbers)))
         try:
@@ -116,13 +121,20 @@ class Runner:
 
     # ── surroundings ────────────────────────────────────────────────────────
 
-    async def _session(self, overlay: Any) -> HookSession:
-        """Open the session of one overlay; cases without an overlay share one session."""
-        key = b"" if overlay is None else encode(overlay)
+    @property
+    def _base(self) -> _Key:
+        return self._places.sources if self._places.sources is not None else OWN, b""
+
+    def _key(self, case: Case) -> _Key:
+        return sources_of(case, self._places), b"" if case.settings is None else encode(case.settings)
+
+    async def _session(self, key: _Key) -> HookSession:
+        """Open the session of some sources and one overlay; cases with the same share one session."""
         if key not in self._sessions:
-            places = self._places
-            if overlay is not None:
-                places = msgspec.structs.replace(places, settings=(*places.settings, key.decode()))
+            sources, overlay = key
+            places = msgspec.structs.replace(self._places, sources=sources)
+            if overlay:
+                places = msgspec.structs.replace(places, settings=(*places.settings, overlay.decode()))
             opened = open_session(places, powers=self._powers, frozen=True)
             self._sessions[key] = await self._closing.enter_async_context(opened)
         return self._sessions[key]
@@ -151,14 +163,14 @@ class Runner:
         env = {**outer, **{name: Template(text).safe_substitute(outer) for name, text in fill(case.env, base).items()}}
         host = msgspec.structs.replace(self._surroundings(case, env).host(base, loaded.settings.env), config_dir=folder)
         background = Background()
-        shared = self._sessions[b"" if case.settings is None else encode(case.settings)].engine.executors
+        shared = self._sessions[self._key(case)].engine.executors
         executors: dict[Kind, Executor] = {**shared, Kind.COMMAND: CommandExecutor(host, background)}
         if case.model:
             executors |= _with_script(case.model)
         if case.faults:
             executors = Injector(case.faults).wrap(executors)
         engine = HookEngine(
-            loaded.hooks,
+            _chosen(case, loaded.hooks),
             host=host,
             executors=executors,
             background=background,
@@ -166,6 +178,33 @@ class Runner:
             options=Options(await_rewake=True),
         )
         return engine, background
+
+
+def sources_of(case: Case, places: Places) -> tuple[str, ...]:
+    """Return the settings a case loads.
+
+    Law: those the caller chose; else those the case names; else, for a file in the user's configuration directory, the
+    user's; else the project's and local ones. So the hooks of the user who runs them have no part in a project's cases.
+    """
+    if places.sources is not None:
+        return places.sources
+    if case.sources is not None:
+        return case.sources
+    around = places.surroundings
+    path = os.path.realpath(os.path.join(around.cwd, case.path))
+    return ("user",) if path.startswith(os.path.realpath(around.config_dir) + os.sep) else OWN
+
+
+def _chosen(case: Case, hooks: HookSet) -> HookSet:
+    """Return the hooks a case is about; raise InvalidCase when it names none of them."""
+    if not case.only:
+        return hooks
+    chosen = [entry for entry in hooks if any(names(pattern, entry.handler.label) for pattern in case.only)]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(entry.handler.label for entry in hooks)) or "none"
+        wanted = " or ".join(case.only)
+        raise InvalidCase(f"{case.path}:{case.line}: `only: {wanted}` names no hook; the hooks loaded are: {known}")
+    return HookSet(chosen)
 
 
 def held_back(loaded: Loaded) -> list[str]:
@@ -206,8 +245,8 @@ def _problems(result: CaseResult) -> Iterator[Problem]:
 def _env_files(folder: str) -> str:
     """Read the env files written by hooks."""
     texts = []
-    for place, _, names in os.walk(os.path.join(folder, "session-env")):
-        for name in sorted(names):
+    for place, _, written in os.walk(os.path.join(folder, "session-env")):
+        for name in sorted(written):
             with open(os.path.join(place, name), encoding="utf-8", errors="replace") as file:
                 texts.append(file.read())
     return "".join(texts)
