@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -20,6 +20,25 @@ def harmless(text: str) -> str:
     """Return a text with control characters as pictures, so that it cannot move the cursor or mislead the reader."""
     text = _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "␡", text)
     return text if text.isascii() else _TURNING.sub("\ufffd", text)
+
+
+_UNSAFE = re.compile(f"[\x7f-\x9f]|{_TURNING.pattern}")
+
+
+def escaped(text: str) -> str:
+    """Return a JSON text with every character that could mislead a terminal or its reader as an escape.
+
+    JSON has escapes for C0 itself; this adds DEL, C1 and what `harmless` replaces. The value stays the same.
+    """
+    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_as_escape, text)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return "".join(f"\\u{unit[0]:02x}{unit[1]:02x}" for unit in _units(found[0].encode("utf-16-be")))
+
+
+def _units(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + 2] for at in range(0, len(data), 2))
 
 
 def say(lines: Iterable[str], stream: TextIO) -> None:

@@ -138,6 +138,8 @@ class Terminal:
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], columns: int = 100, rows: int = 32
     ) -> None:
         self.screen = Screen(columns, rows)
+        #: Everything the program wrote.
+        self.raw = b""
         self._lock = threading.Condition()
         self._master, slave = os.openpty()
         _size(slave, columns, rows)
@@ -178,6 +180,7 @@ class Terminal:
         with contextlib.suppress(OSError):  # EIO: the program is gone
             while data := os.read(self._master, 65536):
                 with self._lock:
+                    self.raw += data
                     self.screen.feed(decoder.decode(data))
                     self._lock.notify_all()
                     answers, self.screen.answers = self.screen.answers, []

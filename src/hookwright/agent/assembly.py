@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
@@ -86,14 +87,15 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     connected = await connect(servers, config)
     tell, inbox, subagents = host_parts.listener, Inbox(), Subagents()
     env_files = EnvFiles(hooks.env_files, lambda diagnostic: tell(Diagnosed(diagnostic)))
-    context = _tool_context(begun, options, hooks, env_files, inbox)
+    permissions = _permissions(options, hooks, model, begun)
+    context = dataclasses.replace(_tool_context(begun, options, hooks, env_files, inbox), reading=permissions)
     closing.push_async_callback(context.shells.aclose)
     toolset = Toolset(options, hooks, tell, subagents, connected.tools)
     session = Session(
         options=options,
         hooks=hooks,
         model=model,
-        permissions=_permissions(options, hooks, model, begun),
+        permissions=permissions,
         person=host_parts.person,
         tell=tell,
         inbox=inbox,

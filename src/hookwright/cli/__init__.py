@@ -109,7 +109,9 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
         status = int(module.run(parsed))
         sys.stdout.flush()
     except HookwrightError as error:
-        print(f"hookwright: {error}", file=sys.stderr)
+        from hookwright.text import flat
+
+        print(f"hookwright: {flat(str(error))}", file=sys.stderr)
         return usage
     except KeyboardInterrupt:
         return 130

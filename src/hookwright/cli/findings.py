@@ -12,7 +12,7 @@ from hookwright.cli.terminal import Style
 from hookwright.lint import RULES, Finding, Subject
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.jsontext import Json
-from hookwright.text import harmless, short_path
+from hookwright.text import escaped, flat, harmless, short_path
 
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -25,7 +25,7 @@ def text_lines(findings: Sequence[Finding], subject: Subject, cwd: str, style: S
     for found in findings:
         rule = RULES[found.rule]
         place = f"{short_path(found.at.path, cwd)}:{found.at.line}:{found.at.column}"
-        yield f"{style.bold(harmless(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
+        yield f"{style.bold(flat(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
         for label, words in (("", found.what), ("why", rule.why), ("fix", found.write)):
             yield from _paragraph(label, harmless(words), style)
         yield ""
@@ -79,7 +79,7 @@ def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
 
 def as_json(findings: Sequence[Finding], cwd: str) -> str:
     """Return findings as one JSON array."""
-    return json.dumps(records(findings, cwd), indent=2, ensure_ascii=False)
+    return escaped(json.dumps(records(findings, cwd), indent=2, ensure_ascii=False))
 
 
 def as_sarif(findings: Sequence[Finding], cwd: str) -> str:
@@ -92,7 +92,7 @@ def as_sarif(findings: Sequence[Finding], cwd: str) -> str:
     }
     results = [_sarif_result(found, used.index(found.rule), cwd) for found in findings]
     report = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
-    return json.dumps(report, indent=2, ensure_ascii=False)
+    return escaped(json.dumps(report, indent=2, ensure_ascii=False))
 
 
 def _sarif_rule(name: str) -> dict[str, Json]:
@@ -128,7 +128,7 @@ def github_lines(findings: Sequence[Finding], cwd: str) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return harmless(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

@@ -13,7 +13,7 @@ from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
 from hookwright.protocol.sources import place
-from hookwright.text import harmless, one_line
+from hookwright.text import flat, harmless, one_line
 from hookwright.visibility import Reader, messages
 
 
@@ -21,7 +21,7 @@ def outcome_lines(
     event: Event, outcome: Outcome, style: Style, struck: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """Write one firing, from the first handler to the last reader; `struck` names injected faults by run."""
-    yield style.bold(hook_name(event)) + style.dim(f"  {_counts(outcome)}")
+    yield style.bold(flat(hook_name(event))) + style.dim(f"  {_counts(outcome)}")
     for run in outcome.runs:
         yield from _run_lines(run, style)
         if struck and run.id in struck:
@@ -55,7 +55,7 @@ def _run_lines(run: Run, style: Style) -> Iterator[str]:
     yield f"  {mark} {one_line(run.handler.label)}  {style.dim(place(run.handler.source))}"
     yield f"      {_how_it_ended(run)} → {word}"
     for diagnostic in run.verdict.diagnostics:
-        yield f"      {style.warn(harmless(diagnostic.message))} {style.dim('[' + diagnostic.code + ']')}"
+        yield f"      {style.warn(flat(diagnostic.message))} {style.dim('[' + diagnostic.code + ']')}"
 
 
 def _how_it_ended(run: Run) -> str:
@@ -120,7 +120,7 @@ def _decision_word(decision: object) -> str | None:
 
 def _skip_lines(skip: Skip, style: Style) -> Iterator[str]:
     yield f"  {style.dim('–')} {one_line(skip.handler.label)}  {style.dim(place(skip.handler.source))}"
-    detail = f": {harmless(skip.detail)}" if skip.detail else ""
+    detail = f": {flat(skip.detail)}" if skip.detail else ""
     yield f"      skipped, {skip.reason.value}{detail}"
 
 
@@ -181,7 +181,7 @@ def problems(loaded: Loaded) -> Iterator[str]:
 def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Write one diagnostic on one line."""
     where = f"{place(diagnostic.source)}: " if diagnostic.source is not None else ""
-    return harmless(f"{where}{diagnostic.message} [{diagnostic.code}]")
+    return flat(f"{where}{diagnostic.message} [{diagnostic.code}]")
 
 
 def handler_line(handler: Handler) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 #: Entries a walk reads before it stops.
 MAX_ENTRIES = 200_000
@@ -22,11 +22,14 @@ NOT_SEARCHED = frozenset(
 class Walk:
     """Yields the files below a folder; `complete` is False after a walk that stopped at MAX_ENTRIES.
 
-    Law: folders in NOT_SEARCHED are skipped unless the walk starts there or the glob pattern names them.
+    Law: folders in NOT_SEARCHED are skipped unless the walk starts there or the glob pattern names them. Linked folders
+    are not entered. A linked file is yielded if the file it really is lies below the walk's root or below one of the
+    directories `inside`.
     """
 
-    def __init__(self, root: str, pattern: str = "") -> None:
+    def __init__(self, root: str, pattern: str = "", inside: Sequence[str] = ()) -> None:
         self.root = root
+        self._inside = tuple(os.path.realpath(folder).rstrip("/") + "/" for folder in (root, *inside))
         self.complete = True
         self._skipped = NOT_SEARCHED.difference(re.split(r"[/{},]", pattern))
 
@@ -50,6 +53,9 @@ class Walk:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in self._skipped:
                         deeper.append(f"{relative}/")
-                elif entry.is_file():
+                elif entry.is_file() and (not entry.is_symlink() or self._stays(entry.path)):
                     yield relative, os.path.join(self.root, relative)
             stack += reversed(deeper)
+
+    def _stays(self, link: str) -> bool:
+        return os.path.realpath(link).startswith(self._inside)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hookwright.projects.files import Refused, read_lines
@@ -35,7 +35,7 @@ def glob(request: dict[str, Any]) -> dict[str, Any]:
     if not os.path.isdir(folder):
         raise Refused(f"Directory does not exist: {folder}")
     wanted = glob_regex(pattern)
-    walk = Walk(folder, pattern)
+    walk = Walk(folder, pattern, request.get("inside", ()))
     found = [(_modified(path), path) for relative, path in walk if wanted.fullmatch(relative)]
     names = [path for _, path in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
     shown = [_name(path, request.get("base")) for path in names[: request["most"]]]
@@ -62,25 +62,23 @@ def grep(request: dict[str, Any]) -> dict[str, Any]:
         pattern = re.compile(request["pattern"], flags)
     except (re.error, RecursionError, OverflowError) as error:
         raise Refused(f"the pattern is not a regular expression: {error}") from None
-    found: list[tuple[str, int]] = []
-    lines: list[str] = []
+    found: list[tuple[str, int, list[str]]] = []
     size = 0
     alone = "base" in request and os.path.isfile(os.path.expanduser(request["path"]))
-    for path in _files(os.path.expanduser(request["path"]), request["glob"]):
+    for path in _files(os.path.expanduser(request["path"]), request["glob"], request.get("inside", ())):
         text = _text(path)
         hits = [] if text is None else _hits(pattern, text, request["multiline"])
         if text is None or not hits:
             continue
         name = _name(path, request.get("base"))
-        found.append((name, len(hits)))
-        if request["mode"] == "content" and size < MAX_TEXT:
-            shown = _shown("" if alone else name, text, hits, request)
-            lines += shown
-            size += sum(map(len, shown))
-    return {"files": found, "lines": lines}
+        wanted = request["mode"] == "content" and size < MAX_TEXT
+        shown = _shown("" if alone else name, text, hits, request) if wanted else []
+        size += sum(map(len, shown))
+        found.append((name, len(hits), shown))
+    return {"files": found}
 
 
-def _files(path: str, pattern: str | None) -> Iterator[str]:
+def _files(path: str, pattern: str | None, inside: Sequence[str]) -> Iterator[str]:
     if os.path.isfile(path):
         yield path
         return
@@ -88,7 +86,7 @@ def _files(path: str, pattern: str | None) -> Iterator[str]:
         raise Refused(f"Path does not exist: {path}")
     # As in gitignore: a pattern without a slash applies at any depth.
     wanted = None if pattern is None else glob_regex(pattern if "/" in pattern else f"**/{pattern}")
-    walk = Walk(path, pattern or "")
+    walk = Walk(path, pattern or "", inside)
     for relative, file in walk:
         if wanted is None or wanted.fullmatch(relative):
             yield file

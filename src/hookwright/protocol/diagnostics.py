@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from hookwright.protocol.sources import Source
+from hookwright.text import flat
 
 
 class Severity(enum.Enum):
@@ -26,8 +27,9 @@ class Diagnostic(msgspec.Struct, frozen=True):
     severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
+        """Return one line, whatever the message holds: no text may forge another one."""
         place = f"{self.source}: " if self.source is not None else ""
-        return f"{place}{self.message} [{self.code}]"
+        return flat(f"{place}{self.message} [{self.code}]")
 
 
 #: Every code with its meaning. Codes are never renamed. The reference in docs/ is generated from this table.

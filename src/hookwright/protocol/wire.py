@@ -16,7 +16,7 @@ from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
 from hookwright.protocol.jsontext import Json, json_type, parse_json, repeated_keys
 from hookwright.protocol.plain import plain
-from hookwright.text import LONGEST_WORD, did_you_mean
+from hookwright.text import LONGEST_WORD, did_you_mean, escaped
 
 # ── events ──────────────────────────────────────────────────────────────────
 
@@ -58,18 +58,8 @@ def encode(value: Json) -> bytes:
         data = msgspec.json.encode(value)
     except Exception:  # the value may hold any object of the host, and what it raises while it is read
         data = msgspec.json.encode(plain(value))
-    return data if data.isascii() else _one_line(data)
-
-
-def _one_line(data: bytes) -> bytes:
-    """Escape characters some readers take for a line end, as `str.splitlines` does: no text may forge a record."""
-    for raw, escaped in _LINE_ENDS:
-        if raw in data:
-            data = data.replace(raw, escaped)
-    return data
-
-
-_LINE_ENDS = tuple((char.encode(), f"\\u{ord(char):04x}".encode()) for char in "\x85\u2028\u2029")
+    # Escapes also keep line ends of some readers, as of `str.splitlines`, from forging a record.
+    return data if data.isascii() else escaped(data.decode()).encode()
 
 
 def decode_event(data: bytes | str | Mapping[str, Json]) -> Event:

@@ -25,11 +25,12 @@ from hookwright.agent.state.inbox import Closed
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person
 from hookwright.agent.state.updates import Diagnosed, Note, Update
+from hookwright.agent.state.user_notes import HOOK_CHANGED
 from hookwright.errors import ConfigError
 from hookwright.models import from_environment
 from hookwright.observers import Notice
 from hookwright.protocol.diagnostics import Severity
-from hookwright.text import harmless, say
+from hookwright.text import say
 
 #: Set to 1 by a host that waits for the session's state before it closes the input.
 READS_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
@@ -140,9 +141,9 @@ class Console:
         if self._log is not None:
             self._log.update(update)
         if isinstance(update, Diagnosed) and update.diagnostic.severity is not Severity.INFO:
-            say([f"hookwright: {harmless(str(update.diagnostic))}"], sys.stderr)
-        elif isinstance(update, Note) and (update.tag in ("session-end", "option") or self._verbose):
-            say([update.text], sys.stderr)
+            say([f"hookwright: {update.diagnostic}"], sys.stderr)
+        elif isinstance(update, Note) and (update.tag in ("session-end", "option", HOOK_CHANGED) or self._verbose):
+            say([f"hookwright: {update.text}" if update.tag == HOOK_CHANGED else update.text], sys.stderr)
 
     def notice(self, notice: Notice) -> None:
         """Print and log a notice of the engine."""

@@ -25,7 +25,7 @@ from hookwright.agent.state.updates import (
     Typed,
     Update,
 )
-from hookwright.agent.state.user_notes import NO_VERDICT
+from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
 from hookwright.observers import Notice
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
@@ -77,11 +77,14 @@ class JsonOutput:
     def __init__(self, file: TextIO = sys.stdout) -> None:
         self._file = file
         self._result: Result | None = None
+        self._warnings: list[str] = []
 
     def update(self, update: Update) -> None:
-        """Keep the result."""
+        """Keep the result, and which hooks a change switched off."""
         if isinstance(update, Ended):
             self._result = update.result
+        elif isinstance(update, Note) and update.tag == HOOK_CHANGED:
+            self._warnings.append(update.text)
 
     def notice(self, notice: Notice) -> None:
         """Ignore hooks."""
@@ -89,7 +92,8 @@ class JsonOutput:
     def close(self) -> None:
         """Print the result."""
         if self._result is not None:
-            print(encode(result_line(self._result)).decode(), file=self._file, flush=True)
+            warnings = {"warnings": self._warnings} if self._warnings else {}
+            print(encode({**result_line(self._result), **warnings}).decode(), file=self._file, flush=True)
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +171,7 @@ class StreamOutput:
         if note.tag in _ELSEWHERE:
             return
         line = {"subtype": "informational", "content": note.text, "level": note.level}
-        self._system({**line, "tag": note.tag} if note.tag == NO_VERDICT else line)
+        self._system({**line, "tag": note.tag} if note.tag in (NO_VERDICT, HOOK_CHANGED) else line)
 
 
 def _init(update: Opened) -> dict[str, Json]:

@@ -22,6 +22,7 @@ from hookwright.agent.permissions.updates import (
     read_updates,
 )
 from hookwright.agent.permissions.workspace import Workspace
+from hookwright.agent.tools.tool import Effect
 from hookwright.config.settings import PermissionSettings as Declared
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
@@ -89,6 +90,17 @@ class Permissions:
         """Return whether a deny rule for Read covers a file."""
         found = self.rules.guard(Behavior.DENY, "Read", {"file_path": path}, self.workspace.where(self.workspace.root))
         return found is not None and found[1] is None
+
+    def may_read(self, path: str) -> bool:
+        """Return whether a search or a completion may show a file: no deny or ask rule for `Read` applies to it."""
+        if not any(listed.behavior is not Behavior.ALLOW for listed in self.rules.listed):
+            return True
+        given, cwd = {"file_path": path}, self.workspace.root
+        return self.guard(ToolCall(tool="Read", input=given, effect=Effect.READ, cwd=cwd, path=path)) is None
+
+    def directories(self) -> tuple[str, ...]:
+        """Return the directories of the workspace."""
+        return (self.workspace.root, *self.workspace.added, *self.workspace.readable)
 
     async def classify(self, call: ToolCall) -> Permit | Refuse:
         """Ask the classifier of auto mode; its refusals fire PermissionDenied."""

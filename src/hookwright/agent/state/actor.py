@@ -11,6 +11,7 @@ import msgspec
 from hookwright.agent.permissions import Mode
 from hookwright.agent.state.dialogue import Dialogue
 from hookwright.agent.state.session import Identity, Session
+from hookwright.agent.state.user_notes import changed_hooks
 from hookwright.agent.tools import Tool, ToolContext
 from hookwright.models.types import Response, Usage
 from hookwright.models.types import ToolDefinition as Offer
@@ -59,6 +60,8 @@ class Actor:
         self.usage = Usage()
         #: The last answer as hooks display it; None where that is the answer itself.
         self.displayed: str | None = None
+        #: Hooks that changed after they were trusted and are on record as not run.
+        self._changed: set[str] = set()
 
     @property
     def is_main(self) -> bool:
@@ -136,12 +139,20 @@ class Actor:
     async def fire(self, event: Event) -> Outcome:
         """Fire an event on behalf of this agent's conversation."""
         self.dialogue.speak_for()
-        return await self.session.fire(event)
+        return self._kept(await self.session.fire(event))
 
     async def recheck(self, event: Event, before: Sequence[Run]) -> Outcome:
         """Let guards judge an input that was rewritten after they ran, on behalf of this agent's conversation."""
         self.dialogue.speak_for()
-        return await self.session.recheck(event, before)
+        return self._kept(await self.session.recheck(event, before))
+
+    def _kept(self, outcome: Outcome) -> Outcome:
+        """Write to disk which hooks were switched off by a change, each once."""
+        for place, note in changed_hooks(outcome).items():
+            if place not in self._changed:
+                self._changed.add(place)
+                self.dialogue.transcript.system("informational", note.text, note.level, tag=note.tag)
+        return outcome
 
 
 class Caller(msgspec.Struct, frozen=True):

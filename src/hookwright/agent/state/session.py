@@ -20,7 +20,7 @@ from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session_model import SessionModel
 from hookwright.agent.state.session_state import SessionState
 from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Note, Update
-from hookwright.agent.state.user_notes import notes
+from hookwright.agent.state.user_notes import changed_hooks, notes
 from hookwright.agent.tools import Tool
 from hookwright.config import TrustPolicy
 from hookwright.mcp.values import Carry, ElicitationRequest, Elicited
@@ -129,6 +129,8 @@ class Session:
     state: SessionState
     _companions: set[asyncio.Task[None]] = dataclasses.field(default_factory=set)
     _errands: set[asyncio.Task[None]] = dataclasses.field(default_factory=set)
+    #: Hooks that changed after they were trusted, each shown once.
+    _changed: set[str] = dataclasses.field(default_factory=set)
 
     # ── events ──────────────────────────────────────────────────────────────
 
@@ -161,6 +163,10 @@ class Session:
     def _shown(self, outcome: Outcome) -> Outcome:
         for note in notes(outcome):
             self.tell(note)
+        for place, note in changed_hooks(outcome).items():
+            if place not in self._changed:
+                self._changed.add(place)
+                self.tell(note)
         self.tell_of_changes()
         return outcome
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from hookwright.agent.state.updates import Note
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.outcome import Ending, Outcome, Run
+from hookwright.protocol.outcome import Ending, Outcome, Run, SkipReason
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
+from hookwright.text import flat, one_line
 from hookwright.visibility import Form, Reader, messages
 
 NO_VERDICT = "hook_no_verdict"
+HOOK_CHANGED = "hook_changed"
 _UNUSABLE = "A hook gave no usable answer, so it didn't check this action."
 _TOO_LATE = "A hook didn't answer in time, so it didn't check this action."
 
@@ -28,6 +30,20 @@ def notes(outcome: Outcome) -> list[Note]:
     ]
     unchecked = _unchecked(outcome)
     return found if unchecked is None else [*found, Note(unchecked, level="warning", tag=NO_VERDICT)]
+
+
+def changed_hooks(outcome: Outcome) -> dict[str, Note]:
+    """Return a warning for each hook that was not run because it changed after it was trusted, by where it is declared.
+
+    A model that may edit files can switch a guard off this way, so every output shows it.
+    """
+    return {
+        f"{skip.handler.source}: {skip.detail}": Note(
+            f"{one_line(skip.handler.label)} was not run: {flat(skip.detail)}", level="warning", tag=HOOK_CHANGED
+        )
+        for skip in outcome.skips
+        if skip.reason in (SkipReason.CHANGED, SkipReason.GUARD_CHANGED)
+    }
 
 
 def _unchecked(outcome: Outcome) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
 
 from hookwright.agent.tools.board import Board, Change
 from hookwright.agent.tools.envfiles import EnvFiles
@@ -14,6 +15,30 @@ from hookwright.projects.lookup import Search
 TaskGate = Callable[[Change], Awaitable[str | None]]
 #: Answers a question about some text: (question, text) -> answer.
 AskModel = Callable[[str, str], Awaitable[str]]
+
+
+class Reading(Protocol):
+    """What searches may show."""
+
+    def may_read(self, path: str) -> bool:
+        """Return whether a file that a search found may be shown."""
+        ...
+
+    def directories(self) -> tuple[str, ...]:
+        """Return the directories in which a link may lead to another file."""
+        ...
+
+
+class Unbound:
+    """Searches that no rule limits, for tools without a session."""
+
+    def may_read(self, _path: str) -> bool:
+        """Return True."""
+        return True
+
+    def directories(self) -> tuple[str, ...]:
+        """Return none: links stay below the folder that is searched."""
+        return ()
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -30,6 +55,7 @@ class ToolContext:
     shells: Shells
     env_files: EnvFiles
     board: Board = dataclasses.field(default_factory=Board)
+    reading: Reading = dataclasses.field(default_factory=Unbound)
     gate: TaskGate | None = None
     ask_model: AskModel | None = None
     #: Files whose content is in the conversation: read, or written as a whole.

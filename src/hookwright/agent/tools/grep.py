@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.projects.files import Refused
@@ -30,25 +33,27 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
             before=int(arguments.get("-B", around)),
             after=int(arguments.get("-A", around)),
             numbers=arguments.get("-n", True),
+            inside=context.reading.directories(),
         )
     except Refused as refusal:
         return failed(str(refusal))
-    response = _response(found, mode, int(arguments.get("head_limit", HEAD)))
+    files = [tuple(file) for file in found["files"] if context.reading.may_read(os.path.join(context.cwd, file[0]))]
+    response = _response(files, mode, int(arguments.get("head_limit", HEAD)))
     return ToolResult(response, render(response))
 
 
-def _response(answer: dict[str, Json], mode: str, limit: int) -> dict[str, Json]:
+def _response(files: Sequence[tuple[str, int, list[str]]], mode: str, limit: int) -> dict[str, Json]:
     """Return the fields of each mode: files, lines, or the number of matches of each file."""
-    files = answer["files"]
     if mode == FILES:
-        paths = [path for path, _ in files]
+        paths = [path for path, _, _ in files]
         names = paths[:limit] if limit else paths
         return {"mode": mode, "filenames": names, "numFiles": len(names), "totalFiles": len(paths)}
-    lines = [f"{path}:{count}" for path, count in files] if mode == COUNT else answer["lines"]
+    counts = [f"{path}:{count}" for path, count, _ in files]
+    lines = counts if mode == COUNT else [line for _, _, shown in files for line in shown]
     shown = lines[:limit] if limit else lines
     content = cut_middle("\n".join(shown), OUTPUT_LIMIT)
     if mode == COUNT:
-        matches = sum(count for _, count in files)
+        matches = sum(count for _, count, _ in files)
         return {"mode": mode, "numFiles": len(files), "filenames": [], "content": content, "numMatches": matches}
     sizes = {"numLines": len(shown), "totalLines": len(lines)}
     return {"mode": mode, "numFiles": 0, "filenames": [], "content": content, **sizes}

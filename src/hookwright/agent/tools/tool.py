@@ -85,6 +85,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     echoes_path: tuple[str, ...] = ()
     #: Its calls change nothing, so that they may run beside each other; tools that only read files need not say so.
     concurrent: bool = False
+    #: Returns the input with the paths it really names, for permission rules: (input, working directory) -> input.
+    really: Callable[[Input, str], Input] | None = None
     #: Values for missing input fields.
     defaults: Mapping[str, Json] = msgspec.field(default_factory=dict)
     #: Offered to the model even if not enabled by name.

@@ -72,7 +72,8 @@ class ToolRequest(msgspec.Struct, frozen=True):
 
     def for_rules(self) -> ToolCall:
         """Return the call as permission rules see it."""
-        return ToolCall.of(self.tool, self.resolved, self.actor.context.cwd)
+        cwd, really = self.actor.context.cwd, self.tool.really
+        return ToolCall.of(self.tool, self.resolved if really is None else really(self.resolved, cwd), cwd)
 
 
 class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):

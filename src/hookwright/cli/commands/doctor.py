@@ -23,7 +23,7 @@ from hookwright.cli.checkup import (
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
-from hookwright.text import harmless, say
+from hookwright.text import flat, say
 
 SOUND, SICK = 0, 1
 _MARKS = {Health.GOOD: "✓", Health.NOTE: "·", Health.WARNING: "!", Health.BAD: "✗"}
@@ -65,7 +65,7 @@ def _lines(findings: Sequence[CheckResult], style: Style) -> Iterator[str]:
     for finding in findings:
         head = finding.part if finding.part != part else ""
         part = finding.part
-        yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {harmless(finding.text)}"
+        yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {flat(finding.text)}"
     bad = sum(finding.state is Health.BAD for finding in findings)
     warnings = sum(finding.state is Health.WARNING for finding in findings)
     yield f"{bad} broken, {warnings} to check" if bad or warnings else "everything is in order"

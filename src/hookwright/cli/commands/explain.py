@@ -24,7 +24,7 @@ from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import Skip, SkipReason
 from hookwright.protocol.sources import place
 from hookwright.session import survey
-from hookwright.text import harmless, one_line, say
+from hookwright.text import flat, one_line, say
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -148,7 +148,7 @@ def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], host: Host, sty
         yield f"  {style.good('✓') if runs else style.dim('–')} {one_line(entry.handler.label)}"
         for step in steps:
             mark = style.good("yes") if step.passed else style.bad("no ")
-            yield f"      {step.name.ljust(8)} {mark} {harmless(step.detail)}"
+            yield f"      {step.name.ljust(8)} {mark} {flat(step.detail)}"
         if runs:
-            yield f"      {'would run'.ljust(8)} {harmless(_would_run(entry.handler, host))}"
+            yield f"      {'would run'.ljust(8)} {flat(_would_run(entry.handler, host))}"
             yield f"      {'in'.ljust(8)}  {event.cwd}"

@@ -18,7 +18,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
 from hookwright.selection import HookState
 from hookwright.session import survey
-from hookwright.text import harmless, one_line, say
+from hookwright.text import flat, one_line, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +92,7 @@ def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[st
 def _mark(state: HookState, style: Style) -> tuple[str, str]:
     if state.off is None:
         return style.good("active"), ""
-    reason, detail = state.off[0], harmless(state.off[1])
+    reason, detail = state.off[0], flat(state.off[1])
     return (style.dim(detail), "") if state.waits else (style.warn(f"off: {reason.value}"), detail)
 
 

@@ -14,7 +14,7 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.sources import Scope
 from hookwright.templates import TemplateLanguage, load_template, template_names
 from hookwright.templates.install import Installed, install
-from hookwright.text import harmless, say, short_path
+from hookwright.text import flat, say, short_path
 
 SCOPES = {scope.value: scope for scope in (Scope.PROJECT, Scope.USER, Scope.LOCAL)}
 
@@ -80,7 +80,7 @@ def _lines(done: Sequence[Installed], args: argparse.Namespace) -> Iterator[str]
     style = Style.of(sys.stdout)
     cwd = os.getcwd()
     for item in done:
-        yield f"  {style.good('✓')} {harmless(short_path(item.path, cwd))}  {style.dim(item.what)}"
+        yield f"  {style.good('✓')} {flat(short_path(item.path, cwd))}  {style.dim(item.what)}"
     project = "" if args.project == "." else f" --project {args.project}"
     cases = next(item.path for item in done if item.path.endswith(".yaml"))
     yield f"next: hookwright test{project} --trust {short_path(cases, cwd)}"

@@ -26,7 +26,7 @@ from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
 from hookwright.protocol.jsontext import Json
-from hookwright.text import harmless, say
+from hookwright.text import flat, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
 FORMATS = ("pretty", "tap", "junit", "json")
@@ -146,7 +146,7 @@ def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose:
         members = list(group)
         failed = [result for result in members if not result.passed]
         count = style.bad(f"{len(failed)} of {len(members)} failed") if failed else f"{len(members)} passed"
-        yield f"{style.good('✓') if not failed else style.bad('✗')} {harmless(path)}  {count}"
+        yield f"{style.good('✓') if not failed else style.bad('✗')} {flat(path)}  {count}"
         for result in members if verbose else failed:
             yield from _case_lines(result, style)
         empty = [result for result in members if result.vacuous]
@@ -160,16 +160,16 @@ def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose:
 def _case_lines(result: CaseResult, style: Style) -> Iterator[str]:
     mark = style.good("✓") if result.passed else style.bad("✗")
     took = style.dim(f"{decision_word(result.outcome)}, {result.seconds * 1000:.0f} ms")
-    yield f"  {mark} {harmless(result.case.name)}  {took}"
+    yield f"  {mark} {flat(result.case.name)}  {took}"
     if result.problems:
-        yield style.dim(f"      {harmless(result.case.path)}:{result.case.line}")
+        yield style.dim(f"      {flat(result.case.path)}:{result.case.line}")
     for problem in result.problems:
-        yield f"      {harmless(str(problem))}"
+        yield f"      {flat(str(problem))}"
     if result.problems:
         for run in result.outcome.runs:
-            yield style.dim(f"      ran {harmless(run.handler.label)}: {run.verdict.ending.value}")
+            yield style.dim(f"      ran {flat(run.handler.label)}: {run.verdict.ending.value}")
         for skip in result.outcome.skips:
-            yield style.dim(f"      skipped {harmless(skip.handler.label)}: {skip.reason.value}")
+            yield style.dim(f"      skipped {flat(skip.handler.label)}: {skip.reason.value}")
 
 
 def summary(results: Sequence[CaseResult], seconds: float) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
 from hookwright.cli.terminal import Style
-from hookwright.text import harmless, one_line, say
+from hookwright.text import flat, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
@@ -78,7 +78,7 @@ def trace_line(record: Record, style: Style) -> str:
     """Write one record on one line: time, event, result, duration, hook, reason."""
     when = datetime.fromtimestamp(float(record.get("t", 0))).strftime("%m-%d %H:%M:%S")
     tool = record.get("tool")
-    what = harmless(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))
+    what = flat(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))
     took = f"{float(record['ms']):.0f} ms" if "ms" in record else ""
     tail = _tail(record)
     return f"{style.dim(when)}  {what.ljust(22)} {_verdict(record, style)} {took.rjust(8)}  {tail}".rstrip()

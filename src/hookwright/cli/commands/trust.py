@@ -15,7 +15,7 @@ from hookwright.config import Changed, Loaded, Review, Reviewed, Trusted, TrustP
 from hookwright.errors import TrustError
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
-from hookwright.text import harmless, one_line, say
+from hookwright.text import flat, harmless, one_line, say
 
 REFUSED = 2
 
@@ -82,7 +82,7 @@ def _word(item: Reviewed) -> str:
 
 
 def _lines(found: Review, style: Style) -> Iterator[str]:
-    yield style.bold(harmless(found.project))
+    yield style.bold(flat(found.project))
     if not found.items:
         yield "  this project has no hooks or settings"
     for item in found.items:
@@ -90,13 +90,13 @@ def _lines(found: Review, style: Style) -> Iterator[str]:
         what = one_line(f"{item.item.event} {item.item.matcher or '*'}") if item.item.event else "settings keys"
         yield f"  {word}  {what}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
         if item.item.unbound:
-            yield f"      {style.bad('cannot be trusted: ' + harmless(item.item.unbound))}"
+            yield f"      {style.bad('cannot be trusted: ' + flat(item.item.unbound))}"
         for file in item.item.files:
-            yield f"      {style.dim('runs ' + harmless(file.path))}"
+            yield f"      {style.dim('runs ' + flat(file.path))}"
         for line in item.diff().splitlines():
             yield f"      {_coloured(harmless(line), style)}"
     for record in found.removed:
-        yield style.dim(f"  gone     {harmless(record.place)} was trusted but is no longer configured")
+        yield style.dim(f"  gone     {flat(record.place)} was trusted but is no longer configured")
 
 
 def _coloured(line: str, style: Style) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from hookwright.agent.state import endings, updates
 from hookwright.agent.state.updates import Update
+from hookwright.agent.state.user_notes import HOOK_CHANGED
 from hookwright.observers import EventEnded, LateEnded, Notice
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Under
@@ -158,8 +159,9 @@ class Feed:
                 self._result(block, response)
             case updates.Added(text=text, hook_name=name):
                 self._add(AddedText(text, name))
-            case updates.Note():
-                self._noted(update)
+            case updates.Note(tag=tag):
+                if tag != HOOK_CHANGED:  # said with the firing, and with the way to trust it here
+                    self._noted(update)
             case updates.Diagnosed(diagnostic=diagnostic):
                 self._found(diagnostic)
             case updates.HookEnded(late=late):

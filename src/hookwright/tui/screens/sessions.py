@@ -19,6 +19,7 @@ from hookwright.agent.transcript import Saved, list_sessions, project_folders
 from hookwright.config.locations import Surroundings, locate
 from hookwright.text import flat
 from hookwright.tui.feed.items import Level
+from hookwright.tui.widgets.spans import on_one_line
 from hookwright.tui.widgets.status import FootLine
 
 if TYPE_CHECKING:
@@ -81,4 +82,4 @@ class SessionsScreen(Screen[str | None]):
 def _row(saved: Saved) -> Text:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.modified))
     title = flat(saved.title or saved.first_prompt)[:200] or "(no prompt)"
-    return Text(f"{when}  {title}", no_wrap=True, overflow="ellipsis")
+    return on_one_line([(f"{when}  {title}", "")])

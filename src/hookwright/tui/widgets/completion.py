@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
-from rich.text import Text
+from rich.style import Style
 
 from hookwright.text import flat
 from hookwright.tui.chat.complete import Suggestion, project_files, suggestions
 from hookwright.tui.widgets.palette import styles_of
+from hookwright.tui.widgets.spans import on_one_line
 
 if TYPE_CHECKING:
     from hookwright.tui.chat.chat import Chat
@@ -63,7 +65,12 @@ class Completion:
         return {name: flat(skill.description) for name, skill in skills.items()}
 
     async def _read_files(self) -> None:
-        self._files = await asyncio.to_thread(project_files, self._chat.plan.options.cwd)
+        cwd, agent = self._chat.plan.options.cwd, self._chat.agent
+        found = await asyncio.to_thread(project_files, cwd)
+        if agent is not None:
+            may_read = agent.session.permissions.may_read
+            found = [name for name in found if may_read(os.path.join(cwd, name))]
+        self._files = found
         self.look()
 
     def press(self, key: str) -> None:
@@ -90,11 +97,12 @@ class Completion:
         menu = self._app.menu
         menu.display = bool(self._found)
         styles = styles_of(self._app.current_theme)
-        text = Text(no_wrap=True, overflow="ellipsis")
+        parts: list[tuple[str, Style | str]] = []
         width = max((len(one.label) for one in self._found), default=0) + 2
         for number, one in enumerate(self._found):
             style = styles["head" if number == self._chosen else ""]
-            text.append(f"{'❯' if number == self._chosen else ' '} {one.label:<{width}}", style)
-            text.append(f"{one.detail}\n", styles["dim"])
+            parts.append((f"{'❯' if number == self._chosen else ' '} {flat(one.label):<{width}}", style))
+            parts.append((f"{one.detail}\n", styles["dim"]))
+        text = on_one_line(parts)
         text.rstrip()
         menu.update(text)

@@ -22,6 +22,7 @@ from hookwright.tui.feed.items import CallItem
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
 from hookwright.tui.widgets.quiet_keys import QuietOptions
+from hookwright.tui.widgets.spans import painted
 
 
 class PermissionPanel(Vertical):
@@ -77,7 +78,8 @@ class PermissionPanel(Vertical):
         self.border_subtitle = "number or arrows: select · enter: confirm · esc: deny and stop"
 
     def _row(self, number: int, highlighted: int | None) -> Text:
-        return Text(f"{'❯' if number == highlighted else ' '} {number + 1} {self._offers[number].text}")
+        mark = "❯" if number == highlighted else " "
+        return painted([(f"{mark} {number + 1} {self._offers[number].text}", "")])
 
     @on(QuietOptions.OptionHighlighted)
     def _highlighted(self, message: QuietOptions.OptionHighlighted) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,6 +17,7 @@ from hookwright.text import flat
 from hookwright.tui.chat.forms import Unfit, asked_lines, fields, value_of
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.paint import Painter
+from hookwright.tui.widgets.spans import painted
 
 
 class FormPanel(Vertical):
@@ -61,7 +61,7 @@ class FormPanel(Vertical):
     def _ask(self, problem: str = "") -> None:
         left = len(self._fields) - self._at
         hint = f"{self._fields[self._at].title} ({self._fields[self._at].hint})" if left else "enter: submit"
-        text = Text(f"{problem}\n" if problem else "", "bold").append(f"{hint} · esc: decline")
+        text = painted([(f"{problem}\n" if problem else "", "bold"), (f"{hint} · esc: decline", "")])
         self.query_one("#field", Static).update(text)
         self.query_one(Input).value = ""
 

@@ -18,6 +18,7 @@ from textual.theme import Theme
 
 from hookwright.protocol.jsontext import Json
 from hookwright.tui.widgets.palette import styles_of
+from hookwright.tui.widgets.spans import safe
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -75,6 +76,7 @@ class _Markdown(Markdown):
 
 def _on_screen(segment: Segment) -> Segment:
     """Use the screen's background where code asks for the terminal's default."""
+    segment = safe(segment)
     style = segment.style
     if style is None or style.bgcolor is None or not style.bgcolor.is_default:
         return segment

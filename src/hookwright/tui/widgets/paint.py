@@ -41,6 +41,7 @@ from hookwright.tui.feed.words import (
     result_lines,
 )
 from hookwright.tui.widgets.palette import styles_of
+from hookwright.tui.widgets.spans import painted
 
 _REMARKS = {
     Level.QUIET: ("dim", "· "),
@@ -139,15 +140,18 @@ class Painter:
     def lines(self, lines: Iterable[Line], width: int, hang: int = 0) -> Iterator[Strip]:
         """Wrap lines at a width, with a hanging indent."""
         for line in lines:
-            text = Text.assemble(*((content, self._styles[style]) for style, content in line))
+            text = self._text(line)
             for number, part in enumerate(text.divide(breaks(text.plain, width, hang))):
                 strip = self._strip(part)
                 yield Strip([Segment(" " * hang), *strip]) if number and hang else strip
 
     def text(self, lines: Iterable[Line]) -> Text:
         """Join lines for a widget that wraps them itself."""
-        parts = [Text.assemble(*((content, self._styles[style]) for style, content in line)) for line in lines]
-        return Text("\n").join(parts)
+        return Text("\n").join(self._text(line) for line in lines)
+
+    def _text(self, line: Line) -> Text:
+        """Paint one line; a line end inside it is shown as a mark."""
+        return painted((content.replace("\n", " ⏎ "), self._styles[style]) for style, content in line)
 
     def _strip(self, text: Text) -> Strip:
         text.rstrip()

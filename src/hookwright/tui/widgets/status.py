@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from rich.text import Text
+from rich.style import Style
 from textual.widgets import Static
 
+from hookwright.text import flat
 from hookwright.tui.widgets.palette import styles_of
+from hookwright.tui.widgets.spans import on_one_line
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -25,16 +27,15 @@ class StatusLine(Static):
         if not self.display:
             return
         styles = styles_of(self.app.current_theme)
-        lines = Text(overflow="ellipsis", no_wrap=True)
+        parts: list[tuple[str, Style | str]] = []
         if text is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
-            lines.append(f"{_FRAMES[self._frame]} ", styles["accent"])
-            lines.append(text)
-            lines.append(f"  {elapsed:.0f} s" if elapsed >= 1 else "", styles["dim"])
-            lines.append("  esc to interrupt", styles["dim"])
+            parts += [(f"{_FRAMES[self._frame]} ", styles["accent"]), (flat(text), "")]
+            parts += [(f"  {elapsed:.0f} s" if elapsed >= 1 else "", styles["dim"])]
+            parts += [("  esc to interrupt", styles["dim"])]
         for prompt in waiting:
-            lines.append(f"{'' if not lines else chr(10)}  queued: {prompt}", styles["dim"])
-        self.update(lines)
+            parts.append((f"{chr(10) if parts else ''}  queued: {prompt}", styles["dim"]))
+        self.update(on_one_line(parts))
 
 
 class FootLine(Static):
@@ -62,4 +63,4 @@ class FootLine(Static):
         gap = room - len(text) - len(self._right)
         if gap >= 2:
             text += " " * gap + self._right
-        self.update(Text(text, no_wrap=True, overflow="crop"))
+        self.update(on_one_line([(text.replace("\n", " "), "")], "crop"))
