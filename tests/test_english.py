@@ -14,9 +14,6 @@ from phrases import FORBIDDEN, HABITS, TOLERATED, habits_in
 PACKAGE = ROOT / "src" / "hookwright"
 MODULES = house.read(PACKAGE)
 
-#: A value of `Audience`, as the API page shows it.
-NOBODY = '    NOBODY = "nobody"'
-
 
 def refused(text: str) -> list[str]:
     """Name the words of a text that no text for users may contain."""
@@ -40,7 +37,7 @@ def test_pages_are_plain(path: Path) -> None:
 def test_docstrings_of_the_api_page_are_plain() -> None:
     """The page copies them from the source, so its readers see them."""
     page = (ROOT / "docs" / "reference" / "api.md").read_text()
-    assert [(words, line) for line in page.splitlines() if (words := refused(line)) and line != NOBODY] == []
+    assert [(words, line) for line in page.splitlines() if (words := refused(line))] == []
 
 
 @pytest.mark.parametrize(

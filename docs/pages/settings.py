@@ -69,6 +69,7 @@ READ = {
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "CLAUDE_CODE_SDK_READS_SESSION_STATE": "`1`, set by a client of the Agent SDK that waits for the session's state: "
     "`hookwright run` reports it.",
+    "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "The time limit of all SessionEnd hooks, in milliseconds.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "`1` keeps credentials such as `ANTHROPIC_*`, `AWS_*`, `*_API_KEY`, `*_TOKEN` "
     "from hooks.",

@@ -252,7 +252,7 @@ def _refusal(run: Run, outcome: Outcome, rules: EventRules) -> list[Message]:
         return [Message(Reader.USER, Form.QUESTION, text)] if isinstance(outcome.decision, Ask) else []
     if not isinstance(decision, Deny | Block) or not outcome.blocked:
         return []
-    if rules.audience is Audience.NOBODY:
+    if rules.audience is Audience.NONE:
         return [Message(Reader.DEBUG, Form.NOTE, f"{outcome.hook_name} blocked: {decision.reason}")]
     return [Message(Reader.USER, Form.BLOCKED, _refusal_text(run, outcome, rules))]
 
@@ -262,7 +262,7 @@ def _failure(run: Run, outcome: Outcome, rules: EventRules) -> list[Message]:
         return []
     first, _, rest = run.verdict.error.partition("\n")
     text = f"{outcome.hook_name} hook error: {first}"
-    undecided = rules.audience is Audience.NOBODY and rules.exit_2 is Exit2.NOTHING
+    undecided = rules.audience is Audience.NONE and rules.exit_2 is Exit2.NOTHING
     timed_out = isinstance(run.reply, TimedOut) and not rules.block_drops_context
     quiet = undecided or timed_out or _repeats(run, outcome)
     notes = [Message(Reader.VERBOSE if quiet else Reader.USER, Form.NOTICE, text)]

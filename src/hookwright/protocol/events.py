@@ -49,7 +49,7 @@ class Audience(enum.Enum):
 
     MODEL = "model"
     USER = "user"
-    NOBODY = "nobody"
+    NONE = "none"
 
 
 class Under(enum.Enum):
@@ -121,7 +121,7 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     exit_2: Exit2 = Exit2.NOTHING
     #: Target values for which a block has no effect.
     unblockable: frozenset[str] = frozenset()
-    audience: Audience = Audience.NOBODY
+    audience: Audience = Audience.NONE
     #: The model reads the reason of a denial without the hook's name in front of it.
     bare_reason: bool = False
     #: Context carries the bare event name although the event has a matcher.
