@@ -122,7 +122,7 @@ class HookEngine:
         5. it asks no model about a call that a hook's own agent makes;
         6. the event happens inside its agent, if an agent declares it;
         7. it has not succeeded yet, if it is declared `once`;
-        8. it is trusted, if the project supplies it;
+        8. it is trusted, if the project supplies it or the files it runs;
         9. no equal handler of the settings files runs instead (R-015).
         Any other handler is skipped for the first of these that fails, and a skipped handler replaces no equal one:
         an untrusted copy never switches a guard off. Two kinds of handlers are selected only to fail, loudly: a guard
@@ -266,7 +266,7 @@ class HookEngine:
     async def _execute(self, job: Job) -> Reply:
         """Ask the handler's executor, within its time limit; any failure comes back as a reply."""
         handler, rules = job.handler, job.event.rules
-        held = self.gate(handler, job.event.cwd) if self.gate is not None and handler.source.from_project else None
+        held = self.gate(handler, job.event.cwd) if self.gate is not None and handler.source.gated else None
         if held is not None:  # a guard that changed is selected to fail here; others may have changed since selection
             why = Failure.GUARD if held[0] is SkipReason.GUARD_CHANGED else Failure.CHANGED
             return Failed(why, f"it does not run: {held[1]}")

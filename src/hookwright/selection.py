@@ -211,7 +211,7 @@ def _condition(entry: Entry, event: Event, where: Where, notes: list[Diagnostic]
 def _varies(handler: Handler) -> bool:
     """Whether clauses 5 to 8 can apply to a handler at all."""
     source = handler.source
-    return source.from_project or source.component is not None or handler.once or handler.kind in _ASK_A_MODEL
+    return source.gated or handler.once or handler.kind in _ASK_A_MODEL
 
 
 def _momentary(handler: Handler, event: Event, now: Circumstances) -> Hold | None:
@@ -227,7 +227,7 @@ def _momentary(handler: Handler, event: Event, now: Circumstances) -> Hold | Non
 def _spent_or_untrusted(handler: Handler, cwd: str, now: Circumstances) -> Hold | None:
     if handler.once and str(handler.source) in now.spent:
         return SkipReason.ONCE, "it already ran successfully"
-    return now.gate(handler, cwd) if now.gate is not None and handler.source.from_project else None
+    return now.gate(handler, cwd) if now.gate is not None and handler.source.gated else None
 
 
 def _standing(entry: Entry, now: Circumstances) -> Hold | None:
@@ -281,7 +281,8 @@ def _without_duplicates(entries: Iterable[Entry], guards: Container[Entry] = ())
     """Keep one of several equal handlers.
 
     Law (R-015): handlers of the settings files are equal by kind and identity; plugins, components and programs are
-    never compared. Of copies that differ a synchronous one goes before an asynchronous one, one that fails closed
+    never compared. One of another scope goes before the project's, which never replaces it. Of copies that differ
+    otherwise a synchronous one goes before an asynchronous one, one that fails closed
     before one that does not, a managed one before any other; else the first in configuration order, but of http and
     prompt handlers, whose copies differ in headers and model, the last one, as the reference client does. A guard
     that changed since it was trusted is not compared: it refuses the event in addition to the copy that runs.
@@ -311,9 +312,9 @@ def _goes_before(handler: Handler, rival: Handler) -> bool:
     return mine > other or (mine == other and handler.kind in (Kind.HTTP, Kind.PROMPT))
 
 
-def _preference(handler: Handler) -> tuple[bool, bool, bool]:
+def _preference(handler: Handler) -> tuple[bool, bool, bool, bool]:
     managed = handler.source.scope is Scope.MANAGED
-    return (not handler.background, handler.on_failure is OnFailure.BLOCK, managed)
+    return (not handler.source.from_project, not handler.background, handler.on_failure is OnFailure.BLOCK, managed)
 
 
 def _always_replaces(other: Entry, entry: Entry, order: Sequence[Entry]) -> bool:

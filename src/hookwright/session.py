@@ -14,7 +14,7 @@ from hookwright.background import Background
 from hookwright.code_hooks import Hooks
 from hookwright.config import FileStatus, Loaded, Places, component_groups
 from hookwright.engine import HookEngine, Options
-from hookwright.errors import HookwrightError, InvalidEvent
+from hookwright.errors import ConfigError, HookwrightError, InvalidEvent
 from hookwright.hookset import HookSet
 from hookwright.observers import Observer
 from hookwright.observers.journal import Journal
@@ -155,7 +155,11 @@ class HookSession:
         if not changed:
             return
         self._stamps = {path: stamp(path) for path in self._stamps}
-        new = self.places.load()
+        try:
+            new = self.places.load()
+        except ConfigError as error:  # managed settings that broke: what they said before stays in force
+            self.notices.append(Diagnostic("reload-kept", f"{error} The last valid hooks stay active."))
+            return
         broken = _newly_broken(self.loaded, new)
         if broken:
             self.notices += broken

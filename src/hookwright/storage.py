@@ -71,9 +71,11 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
     """Replace a file atomically: a reader, and a crash, sees the old content or the new, never a part of it.
 
     Without `mode` an existing file keeps its permissions and a new one gets those of the umask. A `durable` write
-    survives a power loss. A symbolic link is replaced, not followed: resolve it first.
+    survives a power loss. A symbolic link is replaced, not followed: resolve it first. A device, a socket or a FIFO is
+    never replaced: that raises OSError.
     """
     folder = os.path.dirname(path)
+    _refuse_special(path)
     if mode is None:
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)
@@ -96,6 +98,15 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
     if durable:
         with _opened(folder) as descriptor:
             os.fsync(descriptor)
+
+
+def _refuse_special(path: str) -> None:
+    """Raise OSError unless a path is absent, a regular file or a link to either; a folder fails by itself."""
+    for facts in (os.lstat, os.stat):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            mode = facts(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+                raise OSError(errno.EINVAL, "it is a device, a socket or a FIFO and is not replaced", path)
 
 
 @contextlib.contextmanager

@@ -192,7 +192,7 @@ def test_mcp_tool_hooks_get_their_servers(shell: Shell) -> None:
 
 
 def test_watch_fires_again_when_a_script_or_a_setting_changes(shell: Shell) -> None:
-    guard = script(shell.project / "guard.sh", "echo first >&2; exit 2")
+    guard = script(shell.home / "guard.sh", "echo first >&2; exit 2")
     settings(shell.home, hooks_for("PreToolUse", {"type": "command", "command": str(guard)}))
     process = shell.start("fire", "PreToolUse", "--watch", "--as-model")
     assert process.stdout is not None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.config.scripts import MAX_FILES, Reach, TooManyFiles, named_files
+from hookwright.config.scripts import MAX_FILES, Reach, Runs, TooManyFiles, named_files, what_runs
 from hookwright.protocol.handlers import CommandHandler, HttpHandler, PromptHandler
 from hookwright.protocol.sources import Scope, Source
 from worlds import World
@@ -17,6 +17,12 @@ def files_of(world: World, command: str, args: list[str] | None = None, start: P
     reach = Reach(str(world.project), str(start or world.project), str(world.home), str(world.root / "plugin"))
     handler = CommandHandler(source=HERE, command=command, args=tuple(args) if args is not None else None)
     return [str(Path(path).relative_to(world.root)).removeprefix("project/") for path in named_files(handler, reach)]
+
+
+def runs(world: World, command: str) -> Runs:
+    """Return everything that a command runs, when it starts in the project."""
+    reach = Reach(str(world.project), str(world.project), str(world.home))
+    return what_runs(CommandHandler(source=HERE, command=command), reach)
 
 
 @pytest.fixture
@@ -62,7 +68,7 @@ def tree(world: World) -> World:
         ("hooks/a.sh data.log", ["hooks/a.sh"]),
         ("echo x >> rules.json", []),
         ("for f in hooks/*.sh; do . $f; done", ["hooks/a.sh", "hooks"]),
-        ("prettier --write src/*.ts", []),
+        ("terraform fmt src/*.ts", []),
         ("/usr/bin/env python3 hooks/b.py", ["hooks/b.py"]),
         ("${CLAUDE_PLUGIN_ROOT}/p.sh", ["plugin/p.sh"]),
         ("~/mine.sh", ["home/mine.sh"]),
@@ -72,7 +78,6 @@ def tree(world: World) -> World:
         ("$CLAUDE_PROJECT_DIR/../plugin/p.sh", ["plugin/p.sh"]),
         ("hooks", []),
         ("ls hooks", []),
-        ("npm run lint", []),
         ('echo "unclosed', []),
         ("$UNKNOWN/hooks/a.sh", ["hooks/a.sh"]),
         ("", []),
@@ -111,8 +116,9 @@ def test_relative_paths_may_start_at_the_start_directory(tree: World) -> None:
 def test_runners_hang_on_their_files(tree: World) -> None:
     tree.write(tree.project / "package.json", "{}")
     tree.write(tree.project / "Makefile", "")
-    assert files_of(tree, "npm run check") == ["package.json"]
-    assert files_of(tree, "make check") == ["Makefile"]
+    assert "package.json" in files_of(tree, "npm run check")
+    assert ".npmrc" in files_of(tree, "npm run check")
+    assert files_of(tree, "make check") == ["GNUmakefile", "makefile", "Makefile"]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ def test_runners_hang_on_their_files(tree: World) -> None:
         ("s.txt", "source lib.sh", []),
     ],
 )
-def test_one_level_deeper(world: World, name: str, text: str, expected: list[str]) -> None:
+def test_what_a_script_runs(world: World, name: str, text: str, expected: list[str]) -> None:
     folder = world.project / "h"
     for other in ("lib.sh", "helper.py", "lib.js", "more.mjs", "package/__init__.py", "package/part.py"):
         world.write(folder / other, "")
@@ -153,28 +159,35 @@ def test_one_level_deeper(world: World, name: str, text: str, expected: list[str
     assert sorted(path.removeprefix("h/") for path in existing) == sorted(expected)
 
 
-def test_only_one_level_deeper(world: World) -> None:
+def test_as_deep_as_it_goes(world: World) -> None:
     world.write(world.project / "a.sh", ". ./b.sh")
-    world.write(world.project / "b.sh", ". ./c.sh")
-    world.write(world.project / "c.sh", "")
-    assert files_of(world, "./a.sh") == ["a.sh", "b.sh"]
+    world.write(world.project / "b.sh", "python3 c.py")
+    world.write(world.project / "c.py", "import d")
+    world.write(world.project / "d.py", "import a")
+    assert files_of(world, "./a.sh") == ["a.sh", "b.sh", "c.py", "d.py"]
 
 
 def test_a_module_that_could_be_put_beside_a_script_is_watched(world: World) -> None:
-    world.write(world.project / "guard.py", "import json, sys")
-    assert files_of(world, "python3 guard.py") == [
-        "guard.py",
-        "json.py",
-        "json/__init__.py",
-        "sys.py",
-        "sys/__init__.py",
-    ]
+    """Not only those that it imports itself: the standard library imports others."""
+    world.write(world.project / "guard.py", "import json, helper")
+    world.write(world.project / "helper.py", "")
+    found = runs(world, "python3 guard.py")
+    wanted = found.modules[str(world.project)]
+    assert wanted is not None
+    assert {"json", "helper", "re", "codecs"} <= wanted
+    assert "unrelated" not in wanted
+
+
+def test_an_installed_package_may_import_anything_beside_the_script(world: World) -> None:
+    world.write(world.project / "guard.py", "import somewhere_else")
+    assert runs(world, "python3 guard.py").modules[str(world.project)] is None
 
 
 def test_modules_that_are_run_by_name(world: World) -> None:
     world.write(world.project / "guard" / "__init__.py", "")
     world.write(world.project / "guard" / "__main__.py", "")
-    assert files_of(world, "python3 -m guard") == ["guard.py", "guard/__init__.py", "guard/__main__.py"]
+    assert files_of(world, "python3 -m guard") == ["guard/__init__.py", "guard/__main__.py"]
+    assert "guard" in (runs(world, "python3 -m guard").modules[str(world.project)] or ())
 
 
 def test_beside_a_link_and_beside_its_target(world: World) -> None:

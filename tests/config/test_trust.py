@@ -11,6 +11,7 @@ import pytest
 
 from hookwright.config import Changed, Loaded, New, Places, Review, Trusted, TrustPolicy, TrustStore, accept, review
 from hookwright.config.frontmatter import component_groups
+from hookwright.config.scripts import MAX_FILES
 from hookwright.errors import TrustError
 from hookwright.protocol.outcome import Outcome, SkipReason
 from hookwright.protocol.samples import sample
@@ -277,18 +278,18 @@ def test_trust_is_kept_by_the_real_path_of_the_project(world: World) -> None:
 
 
 def test_settings_are_one_item_and_come_first(world: World) -> None:
-    world.write("project", {"env": {"A": "1"}, "permissions": {"allow": ["Bash"]}, **hook("x")})
+    world.write("project", {"env": {"A_MODE": "1"}, "permissions": {"allow": ["Bash"]}, **hook("x")})
     world.write("local", {"model": "m"})
     shown = trust_all(world)
     assert [item.item.label for item in shown.items] == ["env, permissions, model", "x"]
     assert '"allow"' in shown.items[0].item.entry
-    assert stored(world).settings.env == {"A": "1"}
+    assert stored(world).settings.env == {"A_MODE": "1"}
 
 
 def test_changed_settings_lose_their_effect_and_hooks_keep_theirs(world: World) -> None:
-    world.write("project", {"env": {"A": "1"}, **hook("x")})
+    world.write("project", {"env": {"A_MODE": "1"}, **hook("x")})
     trust_all(world)
-    world.write("project", {"env": {"A": "2"}, **hook("x")})
+    world.write("project", {"env": {"A_MODE": "2"}, **hook("x")})
     loaded = stored(world)
     assert loaded.settings.env == {}
     assert runnable(loaded) == ["x"]
@@ -378,7 +379,8 @@ def test_only_young_or_changed_files_are_read_again(world: World) -> None:
     first, second = ([item for item, _ in gate.items()] for _ in range(2))
     assert first == second
     assert first[0] is second[0]
-    assert first[1] is not second[1]
+    (world.project / "young.sh").write_text("exit 1\n")
+    assert [item for item, _ in gate.items()][1] != first[1]
 
 
 def test_trust_and_revocation_from_another_terminal_count_at_once(world: World) -> None:
@@ -442,7 +444,7 @@ def test_what_cannot_be_bound_is_never_trusted(world: World, odd: str) -> None:
             file.truncate(65 * 1024 * 1024)
     else:
         command = "for f in ./many/*.sh; do . $f; done"
-        for number in range(300):
+        for number in range(MAX_FILES + 1):
             world.write(world.project / "many" / f"{number}.sh", "")
     world.write("project", hook(command))
     (item,) = look(world).items

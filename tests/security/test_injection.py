@@ -68,7 +68,8 @@ def fire(folder: Path, fired: Event, *handlers: dict[str, Any], **env: str) -> O
     chosen = (json.dumps(hooks_for(fired.event_name, *handlers)),)
 
     async def main() -> Outcome:
-        async with open_session(Places(project=str(folder), env=surroundings, settings=chosen)) as session:
+        places = Places(project=str(folder), env=surroundings, settings=chosen, trust=TrustPolicy.EVERYTHING)
+        async with open_session(places) as session:
             return await session.fire(fired)
 
     return asyncio.run(main())

@@ -137,17 +137,14 @@ def test_a_change_by_any_road_is_a_change(command: str, change: Callable[[World]
     assert active(world) == []
 
 
-def test_what_stands_two_levels_down_is_not_bound_and_the_documentation_says_so(world: World) -> None:
+def test_what_stands_two_levels_down_is_bound(world: World) -> None:
     script(world.project / "hook.sh", ". ./one.sh")
     script(world.project / "one.sh", ". ./two.sh")
     deep = script(world.project / "two.sh", "true")
     world.write("project", hook("./hook.sh"))
     trust(world)
     deep.write_text("#!/bin/sh\necho changed\n")
-    assert active(world) == ["./hook.sh"]
-    text = (Path(__file__).parent.parent.parent / "docs" / "security.md").read_text()
-    assert "one level deeper" in text
-    assert "two levels down" in text
+    assert active(world) == []
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,17 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import msgspec
 
-from hookwright.agent.permissions import Permissions, PermissionSetup, SettingsFiles, Workspace, read_mode
+from hookwright.agent.permissions import (
+    Permissions,
+    PermissionSetup,
+    SettingsFiles,
+    Workspace,
+    read_mode,
+)
 from hookwright.agent.state.actor import Actor, AgentRole
 from hookwright.agent.state.dialogue import current_messages
 from hookwright.agent.state.inbox import Inbox, TaskNotice
-from hookwright.agent.state.instructions import Instructions
+from hookwright.agent.state.instructions import Instructions, Sight
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person, Session, ignore
 from hookwright.agent.state.session_model import SessionModel, resolve
@@ -91,6 +97,7 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     context = dataclasses.replace(_tool_context(begun, options, hooks, env_files, inbox), reading=permissions)
     closing.push_async_callback(context.shells.aclose)
     toolset = Toolset(options, hooks, tell, subagents, connected.tools)
+    permissions = _permissions(options, hooks, model, begun)
     session = Session(
         options=options,
         hooks=hooks,
@@ -99,7 +106,7 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
         person=host_parts.person,
         tell=tell,
         inbox=inbox,
-        instructions=_instructions(options, hooks),
+        instructions=_instructions(options, hooks, permissions),
         equipment=toolset,
         mcp_status=connected.status,
         servers_of_tools=connected.servers_of_tools,
@@ -176,11 +183,13 @@ def _permissions(options: AgentOptions, hooks: HookSession, model: SessionModel,
     )
 
 
-def _instructions(options: AgentOptions, hooks: HookSession) -> Instructions | None:
+def _instructions(options: AgentOptions, hooks: HookSession, permissions: Permissions) -> Instructions | None:
     if options.safe_mode:
         return None
     loaded = hooks.loaded
-    return Instructions(options.cwd, loaded.project_dir, loaded.locations.config_dir, loaded.locations.home)
+    places = loaded.locations
+    sight = Sight(places.root or loaded.project_dir, permissions.hides)
+    return Instructions(options.cwd, loaded.project_dir, places.config_dir, places.home, sight)
 
 
 def _report_findings(session: Session, connected: ConnectedServers) -> None:

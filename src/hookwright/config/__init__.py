@@ -1,10 +1,11 @@
 """Configuration: find settings files, read them with every problem, merge them, and check what is trusted."""
 
 from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
+from hookwright.config.items import Changed, Item, New, Trusted
 from hookwright.config.load import FileRead, FileStatus, Loaded, Places, load_hooks
 from hookwright.config.review import Review, Reviewed, accept, review
 from hookwright.config.settings import PermissionSettings, Settings, Sourced, Switch
-from hookwright.config.trust import Changed, Item, New, Trusted, TrustGate, TrustPolicy
+from hookwright.config.trust import TrustGate, TrustPolicy
 from hookwright.config.truststore import Record, TrustStore
 
 __all__ = [

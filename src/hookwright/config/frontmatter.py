@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from hookwright.config.files import Unreadable, read_bytes
+from hookwright.config.files import Unreadable, is_inside, read_bytes
+from hookwright.config.items import AGENT_POWERS, Item, agent_item
 from hookwright.config.jsonfile import JsonFault, Path, Tree
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.errors import MissingExtra
@@ -25,6 +26,11 @@ _MAX_HEAD = 32 * 1024
 #: YAML aliases can make a short text huge; no real file has this many values.
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 100
+#: More skills or agents of one project are not read.
+MAX_COMPONENTS = 1000
+#: A line that every reader of YAML understands alike: a key and plain text.
+_SIMPLE = re.compile(r"([A-Za-z][\w-]*): ([A-Za-z](?:[ -~]*[!-~])?)", re.ASCII)
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "inf", "nan"})
 
 
 class Frontmatter(msgspec.Struct, frozen=True):
@@ -81,13 +87,13 @@ def read_frontmatter(path: str, source: Source | None = None) -> Frontmatter:
     return Frontmatter(tree.value, body, notes, tree)
 
 
-def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
+def component_groups(file: ComponentFile, shown: str | None = None, head: Frontmatter | None = None) -> Found:
     """Read the hooks of a skill or agent; in an agent `Stop` means the agent's own end, SubagentStop (R-354).
 
-    Hooks of a plugin's agents are reported and ignored.
+    Hooks of a plugin's agents are reported and ignored. A `head` that was already read is not read again.
     """
     place = Source(Scope.COMPONENT, shown or file.path, from_project=file.from_project, plugin=file.plugin)
-    head = read_frontmatter(file.path, place)
+    head = read_frontmatter(file.path, place) if head is None else head
     if head.tree is None or "hooks" not in head.data:
         return Found((), head.diagnostics)
     if file.kind == "agent" and file.plugin is not None:
@@ -101,22 +107,45 @@ def component_groups(file: ComponentFile, shown: str | None = None) -> Found:
     return Found(found.groups, (*head.diagnostics, *found.diagnostics))
 
 
+def agent_request(file: ComponentFile, head: Frontmatter) -> Item | None:
+    """Return what an agent file of the project asks for that needs trust; None if it asks for nothing."""
+    if file.kind != "agent" or not file.from_project or all(head.data.get(key) is None for key in AGENT_POWERS):
+        return None
+    named = head.data.get("name")
+    name = named if isinstance(named, str) and named else file.name
+    component = Component("agent", name)
+    source = Source(Scope.COMPONENT, file.path, "agent", from_project=True, plugin=file.plugin, component=component)
+    return agent_item(name, head.data, head.body, source)
+
+
 def find_components(
     directory: str, *, from_project: bool = False, plugin: Plugin | None = None
 ) -> tuple[ComponentFile, ...]:
-    """Return the skills and agents of one `.claude` directory or plugin root, by name."""
+    """Return the skills and agents of one `.claude` directory or plugin root, by name.
+
+    Law: of a project only files that really are in it, links resolved, and at most 1,000 of each kind.
+    """
     skills = os.path.join(directory, "skills")
     agents = os.path.join(directory, "agents")
-    found = [(os.path.join(skills, name, "SKILL.md"), "skill") for name in _names(skills)]
-    found += [(os.path.join(agents, name), "agent") for name in _names(agents) if name.endswith(".md")]
-    return tuple(ComponentFile(path, kind, from_project, plugin) for path, kind in found if os.path.isfile(path))
+    inside = (directory if plugin is not None else os.path.dirname(directory)) if from_project else ""
+    found = [(os.path.join(skills, name, "SKILL.md"), "skill") for name in _names(skills, inside)]
+    found += [(os.path.join(agents, name), "agent") for name in _names(agents, inside) if name.endswith(".md")]
+    return tuple(
+        ComponentFile(path, kind, from_project, plugin)
+        for path, kind in found
+        if os.path.isfile(path) and (not inside or is_inside(path, inside))
+    )
 
 
-def _names(directory: str) -> list[str]:
+def _names(directory: str, inside: str) -> list[str]:
+    """List a folder; nothing if it belongs to a project and leads out of it."""
+    if inside and not is_inside(directory, inside):
+        return []
     try:
-        return sorted(os.listdir(directory))
+        names = sorted(os.listdir(directory))
     except OSError:
         return []
+    return names[:MAX_COMPONENTS] if inside else names
 
 
 def _finding(source: Source, line: int, message: str) -> Diagnostic:
@@ -145,6 +174,9 @@ def parse_yaml(text: str, first_line: int = 1) -> Tree:
         from ruamel.yaml.error import YAMLError
     except ImportError:
         raise MissingExtra("Reading the frontmatter of a skill or agent", "yaml") from None
+    simple = _simple_tree(text, first_line)
+    if simple is not None:
+        return simple
     if _flow_depth(text) > _MAX_DEPTH:
         raise InvalidYaml(first_line, "nested too deeply.")
     yaml = YAML(typ="safe", pure=True)
@@ -163,6 +195,22 @@ def parse_yaml(text: str, first_line: int = 1) -> Tree:
         raise InvalidYaml((mark.line if mark else 0) + first_line, f"not valid YAML: {problem}.") from None
     except RecursionError:
         raise InvalidYaml(first_line, "nested too deeply.") from None
+
+
+def _simple_tree(text: str, first_line: int) -> Tree | None:
+    """Read lines of plain `key: text` without the YAML library, which is slow; None for anything else."""
+    values: dict[str, Json] = {}
+    spots: dict[str | int, Any] = {}
+    for number, line in enumerate(text.rstrip("\n").split("\n"), first_line):
+        found = _SIMPLE.fullmatch(line)
+        if found is None or ":" in found[2] or "#" in found[2] or found[1] in values:
+            return None
+        if found[1].lower() in _WORDS or found[2].lower() in _WORDS:
+            return None
+        values[found[1]] = found[2]
+        spots[found[1]] = (number, number)
+    lines = text.count("\n") + first_line + 2
+    return Tree(values, tuple(range(1, lines + 1)), (first_line, spots))
 
 
 def _flow_depth(text: str) -> int:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from hookwright.config.frontmatter import ComponentFile, find_components
+from hookwright.config.items import Item, settings_item, variables_item
 from hookwright.config.jsonfile import Broken, Tree, fault_reports, parse_json, read_tree
 from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, locate
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
 from hookwright.config.scripts import Reach
-from hookwright.config.settings import Declared, Settings, declare, hold_by, merge, setting_keys
-from hookwright.config.trust import TrustGate, TrustPolicy, settings_item
+from hookwright.config.settings import Declared, Effect, Settings, declare, hold_by, merge, setting_keys
+from hookwright.config.trust import TrustGate, TrustPolicy
 from hookwright.config.truststore import TrustStore
 from hookwright.errors import ConfigError
 from hookwright.hookset import HookSet
@@ -64,7 +65,8 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     @property
     def host(self) -> Host:
         """The surroundings of these hooks, as an engine needs them."""
-        return self.surroundings.host(self.project_dir, self.settings.env)
+        host = self.surroundings.host(self.project_dir, self.settings.env)
+        return msgspec.structs.replace(host, hook_env=self.gate.environment)
 
     def components(self) -> tuple[ComponentFile, ...]:
         """Return the skills and agents of project, user and plugins; their hooks run while they are active."""
@@ -139,7 +141,7 @@ def load_hooks(places: Places | str = ".") -> Loaded:
     plugins = find_plugins(declared, merged, locations, plugin_dirs, around.cwd)
     found = [parse_hooks(item.tree, item.origin) for item in read if item.tree is not None]
     found += [Found((), plugins.diagnostics), *(plugin_hooks(item, around.cwd) for item in plugins.enabled)]
-    groups = [group for part in found for group in part.groups]
+    groups = gate.marked(group for part in found for group in part.groups)
     gate.admit(groups)
     reports += [report for part in found for report in part.diagnostics]
     reports += [*gate.diagnostics(), *_switch_reports(merged)]
@@ -164,6 +166,7 @@ def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:
         "--settings" if file.inline is not None else short_path(file.path, cwd),
         from_project=file.scope in _PROJECT_SCOPES,
         anchor=anchor(file, locations),
+        project=file.project,
     )
     if file.inline is not None:
         parsed = parse_json(file.inline)
@@ -171,30 +174,71 @@ def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:
             raise ConfigError(f"--settings: not valid JSON: {parsed.faults[0].message}")
         return _Read(file, origin, parsed, tuple(fault_reports(parsed, origin)), FileStatus.READ)
     tree, reports = read_tree(file.path, origin)
+    if file.scope is Scope.MANAGED and tree is not None and not isinstance(tree.value, dict):
+        reports = [Diagnostic("not-an-object", "it is not a settings object.", origin)]
+        tree = None
+    if file.scope is Scope.MANAGED and tree is None and reports:
+        raise ConfigError(
+            f"managed settings cannot be used: {reports[0]} Hooks that your administrator requires would be missing, "
+            "so nothing starts until the file is repaired or removed."
+        )
     absent = tree is None and not reports
     status = FileStatus.ABSENT if absent else FileStatus.BROKEN if tree is None else FileStatus.READ
     return _Read(file, origin, tree, tuple(reports), status)
 
 
 def _gate(read: Sequence[_Read], locations: Locations, policy: TrustPolicy, store: TrustStore) -> TrustGate:
+    fixed = [item for level in _levels(read).values() for item in (level.settings, level.variables) if item is not None]
+    reach = Reach(locations.project_dir, locations.start_dir, locations.home, root=locations.root)
+    return TrustGate(reach, policy, store, fixed)
+
+
+class _Level(msgspec.Struct, frozen=True):
+    """What is to be trusted of the settings files of one directory, hooks apart."""
+
+    settings: Item | None = None
+    variables: Item | None = None
+
+
+def _levels(read: Sequence[_Read]) -> dict[str, _Level]:
+    """Return what is to be trusted of the settings of each level of the project, hooks apart."""
     own = [item for item in read if item.file.scope in _PROJECT_SCOPES and item.tree is not None]
-    keys = {item.file.scope.value: setting_keys(item.tree) for item in own if item.tree is not None}
-    place = own[0].origin if own else Source(Scope.PROJECT, from_project=True)
-    reach = Reach(locations.project_dir, locations.start_dir, locations.home)
-    return TrustGate(reach, policy, store, settings_item(keys, msgspec.structs.replace(place, pointer="settings")))
+    found = {}
+    for level in dict.fromkeys(item.file.project for item in own):
+        files = [item for item in own if item.file.project == level]
+        keys = {item.file.scope.value: setting_keys(item.tree) for item in files if item.tree is not None}
+        place = files[0].origin
+        found[level] = _Level(
+            settings_item(keys, msgspec.structs.replace(place, pointer="settings")),
+            variables_item(keys, msgspec.structs.replace(place, pointer="env")),
+        )
+    return found
 
 
 def _declare(read: Sequence[_Read], gate: TrustGate) -> tuple[list[Declared], list[Diagnostic]]:
     declared: list[Declared] = []
     reports: list[Diagnostic] = []
+    levels = _levels(read)
     for item in read:
         reports += item.diagnostics
-        if item.tree is not None:
-            effective = item.file.scope not in _PROJECT_SCOPES or gate.trusts_settings()
-            told, found = declare(item.tree, item.origin, effective=effective)
-            declared.append(told)
-            reports += found
+        if item.tree is None:
+            continue
+        effect = Effect.FULL
+        if item.file.scope in _PROJECT_SCOPES:
+            effect = _effect(levels[item.file.project], gate)
+        one, found = declare(item.tree, item.origin, effect)
+        declared.append(one)
+        reports += found
     return declared, reports
+
+
+def _effect(level: _Level, gate: TrustGate) -> Effect:
+    """Return how far the settings of one level take effect."""
+    if level.settings is not None and not gate.trusts(level.settings):
+        return Effect.NONE
+    if level.variables is not None and gate.trusts(level.variables):
+        return Effect.VARIABLES
+    return Effect.KNOWN if gate.policy is TrustPolicy.EVERYTHING else Effect.PROJECT
 
 
 def _switch_reports(settings: Settings) -> list[Diagnostic]:

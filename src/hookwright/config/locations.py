@@ -31,6 +31,8 @@ class SettingsFile(msgspec.Struct, frozen=True):
     path: str
     #: The text itself, for inline settings on the command line.
     inline: str | None = None
+    #: The directory above the project that a file of the project belongs to; empty for the project itself.
+    project: str = ""
 
 
 class Locations(msgspec.Struct, frozen=True):
@@ -41,6 +43,8 @@ class Locations(msgspec.Struct, frozen=True):
     config_dir: str
     home: str
     files: tuple[SettingsFile, ...]
+    #: The topmost folder of other people's files: the repository, else the project; empty in the user's own folders.
+    root: str = ""
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -98,12 +102,12 @@ def locate(
     files = [SettingsFile(Scope.MANAGED, path) for path in managed_files(around)]
     if Scope.USER in scopes:
         files.append(SettingsFile(Scope.USER, os.path.join(config_dir, "settings.json")))
-    if not _is_user_dir(project_dir, home, config_dir):
-        for scope, name in ((Scope.PROJECT, "settings.json"), (Scope.LOCAL, "settings.local.json")):
-            if scope in scopes:
-                files.append(SettingsFile(scope, os.path.join(project_dir, ".claude", name)))
+    for scope, name in ((Scope.PROJECT, "settings.json"), (Scope.LOCAL, "settings.local.json")):
+        for level in find_levels(start_dir, project_dir, around) if scope in scopes else ():
+            above = "" if level == project_dir else level
+            files.append(SettingsFile(scope, os.path.join(level, ".claude", name), project=above))
     files.extend(flag_file(value, cwd) for value in settings)
-    return Locations(start_dir, project_dir, config_dir, home, tuple(files))
+    return Locations(start_dir, project_dir, config_dir, home, tuple(files), find_root(start_dir, home, config_dir))
 
 
 def chosen_scopes(sources: Sequence[str] | None) -> tuple[Scope, ...]:
@@ -127,9 +131,47 @@ def find_project(start_dir: str, *, home: str, config_dir: str) -> str:
     for directory in _upward_in_repository(start_dir):
         if _is_user_dir(directory, home, config_dir):
             continue
-        if any(os.path.lexists(os.path.join(directory, ".claude", name)) for name in _PROJECT_NAMES):
+        if _has_settings(directory):
             return directory
     return start_dir
+
+
+def find_levels(start_dir: str, project_dir: str, around: Surroundings) -> list[str]:
+    """Return the directories whose project settings are read, from the repository root down to the project.
+
+    Law (D7): every directory with project settings from the repository root down to the start directory, so that a
+    file further down never switches the guards above it off. The nearest one is the project; the hooks and settings
+    of each level are trusted with that level.
+    """
+    home, config_dir = around.home, around.config_dir
+    above = [
+        directory
+        for directory in _upward_in_repository(start_dir)
+        if directory != project_dir and not _is_user_dir(directory, home, config_dir) and _has_settings(directory)
+    ]
+    own = [] if _is_user_dir(project_dir, home, config_dir) else [project_dir]
+    return [*reversed(above), *own]
+
+
+def find_root(start_dir: str, home: str, config_dir: str) -> str:
+    """Return the topmost folder of other people's files; empty where everything is the user's own.
+
+    Law: the repository around the start directory, else the start directory. The home directory, what contains it, and
+    the user's configuration folder are never other people's.
+    """
+    own = {os.path.realpath(home), os.path.realpath(config_dir)}
+    for directory in reversed(_upward_in_repository(start_dir)):
+        if not any(_contains(directory, mine) for mine in own):
+            return directory
+    return ""
+
+
+def _contains(directory: str, path: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _has_settings(directory: str) -> bool:
+    return any(os.path.lexists(os.path.join(directory, ".claude", name)) for name in _PROJECT_NAMES)
 
 
 _PROJECT_NAMES = ("settings.json", "settings.local.json")
@@ -160,8 +202,10 @@ def managed_files(around: Surroundings) -> tuple[str, ...]:
     drop_ins = os.path.join(folder, "managed-settings.d")
     try:
         names = sorted(os.listdir(drop_ins))
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         names = []
+    except OSError as error:
+        raise ConfigError(f"{drop_ins}: managed settings cannot be read: {error.strerror}. Nothing starts.") from error
     chosen = (name for name in names if name.endswith(".json") and not name.startswith("."))
     return (os.path.join(folder, "managed-settings.json"), *(os.path.join(drop_ins, name) for name in chosen))
 
@@ -180,7 +224,7 @@ def anchor(file: SettingsFile, locations: Locations) -> str:
     """Return the directory a permission rule such as `Edit(/src/**)` starts from."""
     match file.scope:
         case Scope.PROJECT:
-            return locations.project_dir
+            return file.project or locations.project_dir
         case Scope.USER:
             return locations.config_dir
         case Scope.MANAGED:

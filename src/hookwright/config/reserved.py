@@ -1,58 +1,97 @@
-"""What no project may set, trusted or not: where requests and credentials go, what is loaded, who is trusted."""
+"""What a project may set: variables by name, and permission modes.
+
+Law: a variable on the allowlist takes effect with the project's settings. One that loads code into programs, or that
+is not known to be harmless, needs its own yes. One that decides where requests and credentials go, or whom Hookwright
+trusts, is never a project's to set, trusted or not. The modes that ask nothing are never a project's to choose.
+"""
 
 from __future__ import annotations
 
+import enum
 import re
 
-#: Whole families of variables: every name of them redirects or loads something.
-_PREFIXES = ("ANTHROPIC_", "BASH_FUNC_", "HOOKWRIGHT_", "DYLD_", "LD_", "XDG_")
-_SUFFIXES = ("_BASE_URL", "_CA_BUNDLE", "_PROXY")
-#: Names that programs read, in families that also have harmless names, such as GIT_AUTHOR_NAME and PYTHON_VERSION.
-_FAMILIES = re.compile(
-    r"GIT_(?:SSH|ASKPASS|PAGER|EXTERNAL_DIFF|PROXY_|EXEC_PATH|TEMPLATE_DIR|CONFIG|DIR$|WORK_TREE|COMMON_DIR|INDEX_|SSL_"
-    r"|OBJECT_DIRECTORY|ALTERNATE_|NAMESPACE|TRACE|REDIRECT_|ATTR_|ALLOW_PROTOCOL|PROTOCOL|HTTP_|CURL_|TERMINAL_PROMPT"
-    r"|QUARANTINE|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF|CEILING_|\w*EDITOR$)"
-    r"|PYTHON[A-Z0-9]|PYTHON_(?:PRESITE|HISTORY)"
-    r"|AWS_(?!(?:DEFAULT_)?REGION$|DEFAULT_OUTPUT$|MAX_ATTEMPTS$|RETRY_MODE$)"
-    r"|OTEL_(?!SERVICE_NAME$|RESOURCE_ATTRIBUTES$)"
-    r"|OPENAI_(?!\w*MODEL$)"
-    r"|(?:AZURE_OPENAI|GEMINI|GOOGLE|MISTRAL|OPENROUTER|BEDROCK|VERTEX)_API_KEY$"
+
+class Variable(enum.Enum):
+    """What a project may do with an environment variable."""
+
+    HARMLESS = "takes effect with the project's settings"
+    UNKNOWN = "needs its own yes"
+    LOADS_CODE = "can load code and needs its own yes"
+    RESERVED = "is never a project's to set"
+
+
+#: Where requests, credentials and this program's own settings go.
+_RESERVED = re.compile(
+    r"""ANTHROPIC_.*|OPENAI_(?!\w*MODEL$).*|HOOKWRIGHT_.*|XDG_.*|.*_(?:BASE_URL|CA_BUNDLE|PROXY)
+    |(?:AZURE_OPENAI|GEMINI|GOOGLE|MISTRAL|OPENROUTER|BEDROCK|VERTEX)_API_KEY
+    |(?:HTTP|HTTPS|ALL|NO|FTP)_PROXY|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN|PROFILE
+        |DEFAULT_PROFILE|CONFIG_FILE|SHARED_CREDENTIALS_FILE|ENDPOINT_URL.*|CA_BUNDLE|WEB_IDENTITY_TOKEN_FILE|ROLE_ARN
+        |ROLE_SESSION_NAME|CONTAINER_.*|EC2_METADATA_.*|CREDENTIAL_.*|BEARER_TOKEN_.*)
+    |OTEL_(?:EXPORTER_.*|RESOURCE_DETECTORS|PYTHON_.*|TRACES_EXPORTER|METRICS_EXPORTER|LOGS_EXPORTER|PROPAGATORS)
+    |SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|HOME|USERPROFILE|TMPDIR|TMP|TEMP
+    |CLAUDE_CONFIG_DIR|CLAUDE_CODE_(?:SHELL_PREFIX|SUBPROCESS_ENV_SCRUB|PROJECT_DIR_NAME|REMOTE|USE_BEDROCK|USE_VERTEX
+        |API_KEY_HELPER.*|OAUTH_.*)|CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE""",
+    re.VERBOSE,
 )
-_NAMES = frozenset(
-    {
-        # programs and what they load
-        *(
-            "PATH",
-            "PATHEXT",
-            "SHELL",
-            "COMSPEC",
-            "ENV",
-            "BASH_ENV",
-            "IFS",
-            "PS4",
-            "PROMPT_COMMAND",
-            "SHELLOPTS",
-            "BASHOPTS",
-        ),
-        *("NODE_OPTIONS", "NODE_PATH", "PERL5LIB", "PERL5OPT", "RUBYLIB", "RUBYOPT", "JAVA_TOOL_OPTIONS", "CLASSPATH"),
-        *("EDITOR", "VISUAL", "PAGER", "BROWSER"),
-        # which servers a connection trusts
-        *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED"),
-        # where this program and its guards read their settings
-        *("HOME", "TMPDIR", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"),
-        *("CLAUDE_CODE_PROJECT_DIR_NAME", "CLAUDE_CODE_REMOTE", "CLAUDECODE"),
-    }
+#: Programs, libraries, options and start files of other programs.
+_LOADS_CODE = re.compile(
+    r"""PATH|PATHEXT|SHELL|COMSPEC|ENV|IFS|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_(?:ENV|FUNC_.*|LOADABLES_PATH
+        |XTRACEFD)|CDPATH|FPATH|ZDOTDIR|INPUTRC|GLOBIGNORE|FCEDIT
+    |LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_.*|GLIBC_TUNABLES|RES_OPTIONS|HOSTALIASES
+    |PYTHON(?:PATH|HOME|STARTUP|USERBASE|PLATLIBDIR|PYCACHEPREFIX|BREAKPOINT|INSPECT|EXECUTABLE|WARNINGS|SAFEPATH
+        |NOUSERSITE|CASEOK|DEVMODE|MALLOC|PERF.*)|PYTEST_.*|PIP_.*|UV_.*|VIRTUAL_ENV|CONDA_.*|POETRY_.*|MYPYPATH
+    |NODE_(?:OPTIONS|PATH|V8_COVERAGE|REPL_.*|CHANNEL_FD|ICU_DATA)|NPM_CONFIG_.*|YARN_.*|PNPM_.*|BUN_.*|DENO_.*|TS_NODE_.*
+    |PERL.*|RUBY(?:LIB|OPT|SHELL|PATH)|GEM_.*|BUNDLE_.*|PHPRC|PHP_INI_SCAN_DIR|LUA_.*|R_.*|TCLLIBPATH|ERL_.*|ELIXIR_.*
+    |JAVA_(?:TOOL_OPTIONS|OPTS|HOME)|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAVEN_.*|GRADLE_.*|SBT_.*|JVM_.*|DOTNET_.*
+        |CORECLR_.*|COR_.*|MSBUILD.*|NUGET_.*|ASPNETCORE_HOSTINGSTARTUPASSEMBLIES
+    |GIT_(?:SSH.*|EXEC_PATH|CONFIG.*|EDITOR|SEQUENCE_EDITOR|PAGER|ASKPASS|EXTERNAL_DIFF|DIR|WORK_TREE|COMMON_DIR
+        |INDEX_.*|OBJECT_DIRECTORY|ALTERNATE_.*|TEMPLATE_DIR|PROXY_.*|TRACE.*|ALLOW_PROTOCOL|PROTOCOL|ATTR_.*|NAMESPACE
+        |SSL_.*|HTTP_.*|CURL_.*|REDIRECT_.*|TERMINAL_PROMPT|QUARANTINE.*|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF.*|CEILING_.*)
+    |SSH_.*|GPG_.*|GNUPGHOME|SUDO_.*|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS|LESSOPEN|LESSCLOSE|MORE|TERMINFO.*|TERMCAP
+    |MAKE(?:FILES|FLAGS|LEVEL)?|MFLAGS|GNUMAKEFLAGS|CMAKE_.*|CC|CXX|LD|AR|CPP|.*FLAGS|GCC_.*|COMPILER_PATH|LIBRARY_PATH
+        |C_INCLUDE_PATH|CPATH|PKG_CONFIG.*|RUSTC.*|RUST.*_WRAPPER|CARGO_.*|GO(?:ROOT|PATH|FLAGS|ENV|TOOLCHAIN|PROXY|BIN)
+    |TAR_OPTIONS|RSYNC_.*|GREP_OPTIONS|ZIPOPT|UNZIP|XZ_.*|GZIP|CURL_HOME|WGETRC|DOCKER_.*|KUBECONFIG|KUBE_.*|HELM_.*
+        |TF_.*|ANSIBLE_.*|VAGRANT_.*|AWK(?:PATH|LIBPATH)|JQ_LIBRARY_PATH|PSMODULEPATH|VIM.*|NVIM.*|EXINIT|TMUX.*|SCREENRC
+    |.*_(?:OPTIONS|OPTS|PRELOAD|WRAPPER|EDITOR|PAGER|SHELL|COMMAND|CMD|EXEC|PROGRAM|BINARY|BIN|PLUGINS?|MODULES?|LIBS?
+        |LIBRARY|PATH|PATHS|RC|RCFILE|CONFIG|CONFIG_FILE|STARTUP|INIT|HOOKS?|LAUNCHER|INTERPRETER|PYTHON|NODE|AGENT|HOME)
+    """,
+    re.VERBOSE,
+)
+_KNOWN = frozenset(
+    "TZ LANG LANGUAGE TERM COLORTERM COLUMNS LINES CI DEBUG VERBOSE QUIET NO_COLOR FORCE_COLOR CLICOLOR NODE_ENV "  # noqa: SIM905
+    "RAILS_ENV RACK_ENV FLASK_ENV APP_ENV ENVIRONMENT STAGE REGION PORT HOST LOG_LEVEL "
+    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 MAX_THINKING_TOKENS "
+    "MAX_MCP_OUTPUT_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT DISABLE_TELEMETRY DISABLE_AUTOUPDATER".split()
+)
+#: The last word of names that hold a plain value.
+_PLAIN = re.compile(
+    r"""(?:LC|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)_(?:REGION|ZONE|VERSION|BRANCH|NAME|ENV|ENVIRONMENT|MODE|LEVEL|STAGE|STAGING
+    |DEBUG|VERBOSE|QUIET|PORT|HOST|HOSTNAME|TIMEOUT|LIMIT|ENABLED|DISABLED|ENABLE|DISABLE|COLOR|LANG|LOCALE|TZ|TIMEZONE
+    |COUNT|SIZE|WIDTH|HEIGHT|LENGTH|MS|SECONDS|MINUTES|RETRIES|WORKERS|JOBS|THREADS|TOKENS|ID|SLUG|TITLE|TAG|LABEL|KIND
+    |TYPE|FORMAT|ENCODING|CTYPE|ALL|MESSAGES|NUMERIC|TIME|COLLATE|USER|OWNER|TEAM|ORG|PROJECT|SERVICE|ACCOUNT|CURRENCY
+    |THRESHOLD|SEED|DATE|YEAR|MAX|MIN|PERCENT|RATE|FLAG|PREFIX|SUFFIX|STYLE|THEME|PROFILE_NAME|BUCKET|QUEUE|TOPIC|TABLE
+    |ATTRIBUTES|MODEL|OUTPUT|ATTEMPTS)""",
+    re.VERBOSE,
 )
 #: Modes in which calls run without asking the user.
 _MODES = frozenset({"bypassPermissions", "auto"})
 
 
-def reserved_variable(name: str) -> bool:
-    """Return whether a project may not set an environment variable."""
+def variable_kind(name: str) -> Variable:
+    """Return what a project may do with an environment variable, whatever the case of its name."""
     upper = name.upper()
-    if upper in _NAMES or upper.startswith(_PREFIXES) or upper.endswith(_SUFFIXES):
-        return True
-    return _FAMILIES.match(upper) is not None
+    if _RESERVED.fullmatch(upper):
+        return Variable.RESERVED
+    if upper in _KNOWN:
+        return Variable.HARMLESS
+    if _LOADS_CODE.fullmatch(upper):
+        return Variable.LOADS_CODE
+    return Variable.HARMLESS if _PLAIN.fullmatch(upper) else Variable.UNKNOWN
+
+
+def reserved_variable(name: str) -> bool:
+    """Return whether a project may not set an environment variable, trusted or not."""
+    return variable_kind(name) is Variable.RESERVED
 
 
 def reserved_mode(mode: str) -> bool:

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from hookwright.config.frontmatter import component_groups
+from hookwright.config.frontmatter import agent_request, component_groups, read_frontmatter
+from hookwright.config.items import ABSENT, Changed, Item, State, Trusted
 from hookwright.config.load import Loaded
-from hookwright.config.trust import ABSENT, Changed, Item, State, Trusted
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.text import short_path
+
+#: Longer files are not compared line by line.
+_MAX_DIFF = 1500
 
 
 class Reviewed(msgspec.Struct, frozen=True):
@@ -47,6 +50,13 @@ class Review(msgspec.Struct, frozen=True):
     items: tuple[Reviewed, ...]
     removed: tuple[Record, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    #: What else the project brings, which only adds text for the model: its skills, agents and commands.
+    texts: tuple[str, ...] = ()
+
+    @property
+    def ordinary(self) -> tuple[Reviewed, ...]:
+        """The pending items that a yes to everything includes; each other one needs its own yes."""
+        return tuple(item for item in self.pending if not item.item.caution)
 
     @property
     def pending(self) -> tuple[Reviewed, ...]:
@@ -57,20 +67,29 @@ class Review(msgspec.Struct, frozen=True):
 def review(loaded: Loaded, cwd: str = "") -> Review:
     """Return everything the project supplies, skills and agents included, for the user to accept."""
     reports: list[Diagnostic] = []
+    brought: dict[str, int] = {}
     for file in loaded.components():
         if file.from_project:
-            found = component_groups(file, short_path(file.path, cwd or os.getcwd()))
+            head = read_frontmatter(file.path)
+            found = component_groups(file, short_path(file.path, cwd or os.getcwd()), head)
             loaded.gate.admit(found.groups)
+            if (request := agent_request(file, head)) is not None:
+                loaded.gate.add(request)
             reports += found.diagnostics
+            brought[f"{file.kind}s"] = brought.get(f"{file.kind}s", 0) + 1
     items = tuple(Reviewed(item, state) for item, state in loaded.gate.items())
-    return Review(loaded.project_dir, items, tuple(loaded.gate.removed()), tuple(reports))
+    texts = tuple(f"{count} {kind}" for kind, count in brought.items())
+    return Review(loaded.project_dir, items, tuple(loaded.gate.removed()), tuple(reports), texts)
 
 
 def accept(store: TrustStore, project: str, chosen: Iterable[Reviewed]) -> None:
     """Trust the chosen items as they were shown; their files are checked again before they run."""
-    chosen = list(chosen)
-    superseded = [item.state.previous.digest for item in chosen if isinstance(item.state, Changed)]
-    store.record(project, [item.item.record for item in chosen], superseded)
+    by_project: dict[str, list[Reviewed]] = {}
+    for item in chosen:
+        by_project.setdefault(item.item.project or project, []).append(item)
+    for place, items in by_project.items():
+        superseded = [item.state.previous.digest for item in items if isinstance(item.state, Changed)]
+        store.record(place, [item.item.record for item in items], superseded)
 
 
 def _text(file: FileCopy | None) -> str:
@@ -81,5 +100,11 @@ def _text(file: FileCopy | None) -> str:
 
 def _lines(name: str, old: str, new: str) -> Iterator[str]:
     if old == new:
-        return iter(())
-    return difflib.unified_diff(old.splitlines(), new.splitlines(), f"{name} (trusted)", f"{name} (now)", lineterm="")
+        return
+    if old and max(old.count("\n"), new.count("\n")) > _MAX_DIFF:
+        # A comparison takes time with the square of the lines; a long file is shown as it is now.
+        yield from (f"--- {name} (trusted)", f"+++ {name} (now)", *(f"+{line}" for line in new.splitlines()))
+        return
+    yield from difflib.unified_diff(
+        old.splitlines(), new.splitlines(), f"{name} (trusted)", f"{name} (now)", lineterm=""
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from hookwright.config.fields import Wrong, flag, mapping, shown, text, texts, wrong_type
 from hookwright.config.jsonfile import Path, Tree
 from hookwright.config.parse import at_place
-from hookwright.config.reserved import reserved_mode, reserved_variable
+from hookwright.config.reserved import Variable, reserved_mode, variable_kind
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import Handler
@@ -45,6 +46,21 @@ class PermissionSettings(msgspec.Struct, frozen=True):
     deny: tuple[Sourced, ...] = ()
     additional_directories: tuple[Sourced, ...] = ()
     default_mode: str | None = None
+
+
+class Effect(enum.Enum):
+    """How far the settings of a file take effect."""
+
+    #: Not at all: the file of an untrusted project.
+    NONE = frozenset[Variable]()
+    #: A trusted project: of `env` the names on the allowlist.
+    PROJECT = frozenset({Variable.HARMLESS})
+    #: A project trusted for this run as a whole: all but variables that load code.
+    KNOWN = frozenset({Variable.HARMLESS, Variable.UNKNOWN})
+    #: A project whose other variables are trusted as well.
+    VARIABLES = frozenset({Variable.HARMLESS, Variable.UNKNOWN, Variable.LOADS_CODE})
+    #: The user's or the administrator's own file.
+    FULL = frozenset(Variable)
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -138,9 +154,10 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
     return hold
 
 
-def declare(tree: Tree, origin: Source, *, effective: bool) -> tuple[Declared, tuple[Diagnostic, ...]]:
+def declare(tree: Tree, origin: Source, effect: Effect) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report invalid ones and, in an untrusted file, ignored ones."""
-    reader = _SettingsReader(tree, origin, effective)
+    effective = effect is not Effect.NONE
+    reader = _SettingsReader(tree, origin, effect)
     declared = Declared(
         origin=origin,
         effective=effective,
@@ -169,10 +186,11 @@ def setting_keys(tree: Tree) -> dict[str, Json]:
 class _SettingsReader:
     """One pass over the keys of one file."""
 
-    def __init__(self, tree: Tree, origin: Source, effective: bool) -> None:
+    def __init__(self, tree: Tree, origin: Source, effect: Effect) -> None:
         self.tree = tree
         self.origin = origin
-        self.effective = effective
+        self.effect = effect
+        self.effective = effect is not Effect.NONE
         self.top: dict[str, Json] = tree.value if isinstance(tree.value, dict) else {}
         self.diagnostics: list[Diagnostic] = []
         if not isinstance(tree.value, dict):
@@ -237,8 +255,10 @@ class _SettingsReader:
                 self.report(checked.code, ("env", name), checked.message)
             elif not name or "=" in name or "\0" in name + checked:
                 self.report("bad-value", ("env", name), f"{shown(name)} is not an environment variable. Remove it.")
-            elif self._of_project and reserved_variable(name):
+            elif (kind := variable_kind(name)) is Variable.RESERVED and self._of_project:
                 self._reserved(("env", name), f"a project may not set {name}")
+            elif kind not in self.effect.value:
+                self._needs_a_yes(name, kind)
             else:
                 variables[name] = checked
         return variables
@@ -272,6 +292,12 @@ class _SettingsReader:
             self.report(
                 "reserved-setting", at, f"{why}, trusted or not. Set it in your own settings.", Severity.WARNING
             )
+
+    def _needs_a_yes(self, name: str, kind: Variable) -> None:
+        if self.effective:
+            why = "can make other programs load code" if kind is Variable.LOADS_CODE else "may change other programs"
+            text = f"{name} {why}, so it needs its own yes. Review it with: hookwright trust"
+            self.report("setting-ignored", ("env", name), text, Severity.WARNING)
 
     def _sourced(self, key: str) -> tuple[Sourced, ...]:
         found = self.strings(key, ("permissions",)) or ()

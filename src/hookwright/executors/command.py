@@ -155,6 +155,8 @@ class CommandExecutor:
         if plugin is not None:
             env["CLAUDE_PLUGIN_DATA"] = plugin.data
             env.update((f"{_OPTION}{key.upper()}", value) for key, value in plugin.options)
+        if self._host.hook_env is not None:
+            env.update(self._host.hook_env(handler, env))
         return env
 
     def _directory(self, event: Event) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from hookwright.errors import ConfigError
 from hookwright.projects.folders import NOT_SEARCHED
+from hookwright.projects.git import git_command
 
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
@@ -68,7 +69,7 @@ def _project_files(project: str) -> tuple[str, ...]:
 
 def _git(project: str, *arguments: str) -> str | None:
     """Return the output of a git command, or None where git is missing or fails."""
-    argv = ["git", "-C", project, *arguments]
+    argv = git_command(project, *arguments)
     try:
         done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     except OSError:

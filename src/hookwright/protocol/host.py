@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
+
+from hookwright.protocol.handlers import Handler
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,3 +26,5 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     attended: bool = False
     #: The session runs in the cloud (`CLAUDE_CODE_REMOTE`).
     remote: bool = False
+    #: The variables that only one hook gets, from the handler and the environment of the others.
+    hook_env: Callable[[Handler, Mapping[str, str]], Mapping[str, str]] | None = None

@@ -63,12 +63,21 @@ class Source(msgspec.Struct, frozen=True):
     anchor: str = ""
     plugin: Plugin | None = None
     component: Component | None = None
+    #: The project directory of a settings file above the session's own project; empty for the session's.
+    project: str = ""
+    #: Not the project's own, but it would run files of the project.
+    reaches_project: bool = False
 
     def __str__(self) -> str:
         place = self.path or self.scope.value
         if self.line:
             place += f":{self.line}"
         return f"{place} {self.pointer}" if self.pointer else place
+
+    @property
+    def gated(self) -> bool:
+        """Whether trust decides before each run: it came with the project, or may run files of the project."""
+        return self.from_project or self.reaches_project or self.component is not None
 
     @property
     def root(self) -> str | None:

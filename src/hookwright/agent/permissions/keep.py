@@ -21,6 +21,7 @@ from hookwright.agent.permissions.updates import (
     SetMode,
     Update,
 )
+from hookwright.projects.git import git_command
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.jsontext import Json
 from hookwright.storage import locked, replace_file
@@ -129,5 +130,5 @@ def ensure_ignored(path: str) -> None:
 
 
 def _git(folder: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    argv = ["git", "-C", folder, *arguments]
+    argv = git_command(folder, *arguments)
     return subprocess.run(argv, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL, check=False)

@@ -28,7 +28,7 @@ _CONFIGURED = frozenset({"direnv", "fish", "nushell", "xonsh"})
 #: Names that an allow rule must contain to cover such a file.
 SENSITIVE = _FOLDERS | _FILES | {".config/"}
 #: What agents are expected to write below `.claude`.
-_OPEN = frozenset({"agents", "commands", "skills", "worktrees"})
+_OPEN = frozenset({"commands", "skills", "worktrees"})
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,10 +10,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hookwright.config import ComponentFile, Loaded, component_groups, read_frontmatter
+from hookwright.config.files import is_inside
+from hookwright.config.frontmatter import MAX_COMPONENTS, agent_request
 from hookwright.config.jsonfile import Tree
 from hookwright.config.parse import parse_hooks
+from hookwright.config.reserved import reserved_mode
+from hookwright.config.trust import TrustGate
 from hookwright.errors import ConfigError
-from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.handlers import MatcherGroup
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.sources import Component, Scope, Source
@@ -68,7 +72,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """Agents and skills by name; of several with one name the first wins: project, then user, then plugins."""
+    """Agents and skills by name; of several with one name the first wins: user, then built in, then project."""
 
     agents: Mapping[str, AgentType]
     skills: Mapping[str, Skill]
@@ -109,39 +113,74 @@ BUILT_IN = (
 
 
 def load_components(loaded: Loaded, given: Mapping[str, AgentType]) -> Components:
-    """Read the agents, skills and commands of a project; `given` agents take precedence over files."""
+    """Read the agents, skills and commands of a project; `given` agents take precedence over files.
+
+    Law: a name means what the command line says, else the user's own file, else what is built in, else the project's.
+    A project never replaces another's agent, skill or command; a name that it wanted is reported.
+    """
     agents = dict(given)
     skills: dict[str, Skill] = {}
     notes: list[Diagnostic] = []
-    for file in loaded.components():
+    files = loaded.components()
+    for file in sorted(files, key=lambda file: file.from_project):
+        if file.from_project:
+            for built_in in BUILT_IN:
+                agents.setdefault(built_in.name, built_in)
         if file.kind == "agent":
-            agent, found = read_agent(file)
+            agent, found = read_agent(file, loaded.gate)
+            notes += _taken(agent.name in agents, f"agent {agent.name}", file)
             agents.setdefault(agent.name, agent)
         else:
             skill, found = read_skill(file)
+            notes += _taken(skill.name in skills, f"skill {skill.name}", file)
             skills.setdefault(skill.name, skill)
         notes += found
-    for folder, source in _command_folders(loaded):
-        for skill in _commands(folder, source):
+    for folder, source, inside in _command_folders(loaded):
+        for skill in _commands(folder, source, inside):
             skills.setdefault(skill.name, skill)
     for agent in BUILT_IN:
         agents.setdefault(agent.name, agent)
     return Components(agents, skills, tuple(notes))
 
 
-def read_agent(file: ComponentFile) -> tuple[AgentType, tuple[Diagnostic, ...]]:
-    """Read an agent's file: its fields in the frontmatter, its prompt in the body."""
+def _taken(taken: bool, what: str, file: ComponentFile) -> list[Diagnostic]:
+    if not taken or not file.from_project:
+        return []
+    text = f"the {what} of the project is not used: that name is taken. Rename it."
+    return [Diagnostic("setting-ignored", text, Source(Scope.COMPONENT, file.path), Severity.WARNING)]
+
+
+def read_agent(file: ComponentFile, gate: TrustGate) -> tuple[AgentType, tuple[Diagnostic, ...]]:
+    """Read an agent's file: its fields in the frontmatter, its prompt in the body.
+
+    Law: what an agent of the project says about permission mode, model and isolation has no effect until it is trusted
+    as it is now; the modes that ask nothing are never a project's to choose.
+    """
     head = read_frontmatter(file.path)
-    groups = component_groups(file)
+    groups = component_groups(file, head=head)
     name = _text(head.data, "name") or file.name
     prefix = f"{file.plugin.name}:" if file.plugin is not None else ""
-    return _agent(prefix + name, head.data, head.body.strip(), groups.groups), groups.diagnostics
+    agent = _agent(prefix + name, head.data, head.body.strip(), groups.groups)
+    request = agent_request(file, head)
+    if request is None:
+        return agent, groups.diagnostics
+    place = Source(Scope.COMPONENT, file.path)
+    if not gate.trusts(request):
+        text = f"{request.label} has no effect until it is trusted. Review it with: hookwright trust"
+        note = Diagnostic("setting-ignored", text, place, Severity.WARNING)
+        agent = msgspec.structs.replace(agent, permission_mode=None, model=None, isolation=None)
+        return agent, (*groups.diagnostics, note)
+    if agent.permission_mode is not None and reserved_mode(agent.permission_mode):
+        text = f"agent {name}: a project may not choose {agent.permission_mode}, trusted or not."
+        note = Diagnostic("setting-ignored", text, place, Severity.WARNING)
+        return msgspec.structs.replace(agent, permission_mode=None), (*groups.diagnostics, note)
+    return agent, groups.diagnostics
 
 
 def read_skill(file: ComponentFile) -> tuple[Skill, tuple[Diagnostic, ...]]:
     """Read a skill's file."""
     head = read_frontmatter(file.path)
-    groups = component_groups(file)
+    groups = component_groups(file, head=head)
     prefix = f"{file.plugin.name}:" if file.plugin is not None else ""
     skill = Skill(
         name=prefix + (_text(head.data, "name") or file.name),
@@ -215,22 +254,28 @@ def _names(value: Json) -> tuple[str, ...] | None:
     return None if not names or "*" in names else names
 
 
-def _command_folders(loaded: Loaded) -> list[tuple[str, str]]:
+def _command_folders(loaded: Loaded) -> list[tuple[str, str, str]]:
+    """Return the folders of commands, the user's first, and for the project's what they must not lead out of."""
     project = os.path.join(loaded.project_dir, ".claude")
     config = loaded.locations.config_dir
-    folders = [(os.path.join(config, "commands"), "userSettings")]
+    folders = [(os.path.join(config, "commands"), "userSettings", "")]
     if os.path.realpath(project) != os.path.realpath(config):
-        folders.insert(0, (os.path.join(project, "commands"), "projectSettings"))
-    return folders + [(os.path.join(item.plugin.root, "commands"), "plugin") for item in loaded.plugins]
+        folders.append((os.path.join(project, "commands"), "projectSettings", loaded.project_dir))
+    for item in loaded.plugins:
+        inside = item.plugin.root if item.from_project else ""
+        folders.append((os.path.join(item.plugin.root, "commands"), "plugin", inside))
+    return folders
 
 
-def _commands(folder: str, source: str) -> list[Skill]:
-    found = []
+def _commands(folder: str, source: str, inside: str) -> list[Skill]:
+    found: list[Skill] = []
+    if inside and not is_inside(folder, inside):
+        return found
     for where, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            if name.endswith(".md"):
-                path = os.path.join(where, name)
+            path = os.path.join(where, name)
+            if len(found) < MAX_COMPONENTS and name.endswith(".md") and (not inside or is_inside(path, inside)):
                 spaces = os.path.relpath(path, folder).removesuffix(".md").split(os.sep)
                 head = read_frontmatter(path)
                 said = _text(head.data, "description") or ""

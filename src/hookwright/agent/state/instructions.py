@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from hookwright.config.files import is_inside
 from hookwright.config.frontmatter import read_frontmatter
 from hookwright.matching.paths import parse_path
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.jsontext import Json
 
 #: How deep nested `@path` imports are followed.
@@ -17,6 +19,14 @@ MAX_DEPTH = 5
 #: A longer file is cut.
 MAX_CHARS = 200_000
 MANAGED_DIR = "/etc/claude-code"
+#: Rules folders with more files than this are read in part.
+_MAX_RULES = 1000
+#: `{a,b}` in a glob may multiply; beyond this the rule applies to every file.
+_MAX_GLOBS = 256
+#: Files there are windows into the system and the agent itself.
+_NEVER = ("/proc", "/sys", "/dev")
+#: Instructions that come with the project.
+_OF_PROJECT = frozenset({"Project", "Local"})
 
 _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:~?/|\.{1,2}/)?[^\s`@]+)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
@@ -63,16 +73,49 @@ class _Rule(msgspec.Struct, frozen=True):
     text: str
 
 
+class Sight(msgspec.Struct, frozen=True):
+    """What instruction files may be read from.
+
+    Law: what comes with the project, and what it imports, is read only if it really is in the project, links
+    resolved. Nothing is read that a rule denies to `Read`, and nothing in /proc, /sys and /dev.
+    """
+
+    project: str
+    #: Whether a rule denies reading a path.
+    denies: Callable[[str], bool] | None = None
+
+    def refusal(self, path: str, memory_type: str) -> str:
+        """Return why a file is not read; empty if it may be."""
+        real = os.path.realpath(path)
+        if any(is_inside(spelling, folder) for folder in _NEVER for spelling in (path, real)):
+            return "it is not an ordinary file"
+        if memory_type in _OF_PROJECT and not is_inside(real, self.project):
+            return "it is outside the project. Import it in ~/.claude/CLAUDE.md, or copy it into the project"
+        if self.denies is not None and (self.denies(path) or self.denies(real)):
+            return "a rule denies reading it"
+        return ""
+
+
 class Instructions:
     """Finds the instruction files of one session and returns each of them once."""
 
-    def __init__(self, start_dir: str, root: str, config_dir: str, home: str) -> None:
+    def __init__(self, start_dir: str, root: str, config_dir: str, home: str, sight: Sight | None = None) -> None:
         self._start = start_dir
         self._root = root
         self._config = config_dir
         self._home = home
+        self._sight = sight if sight is not None else Sight(root)
+        self._refused: dict[str, str] = {}
         self._seen: set[str] = set()
         self._rules: list[_Rule] = []
+
+    def take_notices(self) -> list[Diagnostic]:
+        """Return which files were refused since the last call, and why."""
+        found, self._refused = self._refused, {}
+        return [
+            Diagnostic("setting-ignored", f"{path} is not read as instructions: {why}.", None, Severity.WARNING)
+            for path, why in found.items()
+        ]
 
     def at_start(self, reason: str = "session_start") -> list[Instruction]:
         """Read what applies everywhere: managed, user, then the project from its root down to the start directory."""
@@ -121,17 +164,26 @@ class Instructions:
         return found
 
     def _file(self, path: str, memory_type: str, reason: str, trigger: str | None = None) -> list[Instruction]:
-        text = None if path in self._seen else _read(path)
+        text = self._read(path, memory_type)
         if text is None:
             return []
         self._seen.add(path)
         one = Instruction(path=path, memory_type=memory_type, load_reason=reason, text=text, trigger=trigger)
         return [one, *self._imports(one, 1)]
 
+    def _read(self, path: str, memory_type: str) -> str | None:
+        if path in self._seen or not os.path.isfile(path):
+            return None
+        why = self._sight.refusal(path, memory_type)
+        if why:
+            self._refused[path] = why
+            return None
+        return _read(path)
+
     def _imports(self, parent: Instruction, depth: int) -> list[Instruction]:
         found: list[Instruction] = []
         for path in _imported(parent, self._home) if depth <= MAX_DEPTH else ():
-            text = None if path in self._seen else _read(path)
+            text = self._read(path, parent.memory_type)
             if text is None:
                 continue
             self._seen.add(path)
@@ -145,7 +197,13 @@ class Instructions:
         self, folder: str, base: str, memory_type: str, reason: str, trigger: str | None = None
     ) -> list[Instruction]:
         found: list[Instruction] = []
+        why = self._sight.refusal(folder, memory_type) if os.path.isdir(folder) else ""
+        if why:
+            self._refused[folder] = why
+            return []
         for path in _markdown(folder):
+            if self._sight.refusal(path, memory_type):
+                continue
             head = read_frontmatter(path)
             globs = _globs(head.data)
             if globs:
@@ -196,7 +254,9 @@ def _markdown(folder: str) -> list[str]:
     for where, folders, names in os.walk(folder):
         folders.sort()
         found += [os.path.join(where, name) for name in sorted(names) if name.endswith(".md")]
-    return found
+        if len(found) >= _MAX_RULES:
+            break
+    return found[:_MAX_RULES]
 
 
 def _globs(head: Mapping[str, object]) -> tuple[str, ...]:
@@ -207,16 +267,28 @@ def _globs(head: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _fits(rule: _Rule, path: str) -> bool:
-    return any(parse_path(plain).matches(path, [rule.base]) for glob in rule.globs for plain in _expanded(glob))
+    for glob in rule.globs:
+        several = expanded(glob)
+        if several is None or any(parse_path(plain).matches(path, [rule.base]) for plain in several):
+            return True
+    return False
 
 
-def _expanded(glob: str) -> list[str]:
-    """Expand `{a,b}`, which path patterns do not support."""
-    found = _BRACES.search(glob)
-    if found is None:
-        return [glob]
-    parts = found[1].split(",")
-    return [one for part in parts for one in _expanded(glob[: found.start()] + part + glob[found.end() :])]
+def expanded(glob: str) -> list[str] | None:
+    """Expand `{a,b}`, which path patterns do not support; return None if that gives too many patterns."""
+    done: list[str] = []
+    todo = [glob]
+    while todo:
+        one = todo.pop()
+        found = _BRACES.search(one)
+        if found is None:
+            done.append(one)
+        else:
+            parts = found[1].split(",", _MAX_GLOBS)
+            todo += [one[: found.start()] + part + one[found.end() :] for part in reversed(parts)]
+        if len(done) + len(todo) > _MAX_GLOBS:
+            return None
+    return done
 
 
 def as_text(found: list[Instruction]) -> str:

@@ -12,6 +12,7 @@ from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed
 from hookwright.errors import HookwrightError
 from hookwright.hookset import HookSet
 from hookwright.processes.process import Command, Exit, ExitCode, run
+from hookwright.projects.git import git_command
 from hookwright.protocol.events import Event, WorktreeCreate, WorktreeRemove
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
@@ -75,7 +76,7 @@ async def _git_create(name: str, cwd: str) -> str:
 
 async def _git(cwd: str, *arguments: str) -> str:
     env = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
-    ended = await run(Command(argv=("git", *arguments), cwd=cwd, env=env), _LIMIT)
+    ended = await run(Command(argv=tuple(git_command(cwd, *arguments)), cwd=cwd, env=env), _LIMIT)
     if not isinstance(ended, Exit):
         raise WorktreeFailed(f"git {arguments[0]} could not run in {cwd}.")
     if ended.status != ExitCode(0):

@@ -82,6 +82,8 @@ def announce_instructions(session: Session) -> list[Instruction]:
     if session.instructions is None:
         return []
     found = readable(session, session.instructions.at_start())
+    for notice in session.instructions.take_notices():
+        session.report(notice)
     for one in found:
         session.fire_later(session.event(InstructionsLoaded, **one.fields))
     return found

@@ -40,6 +40,8 @@ def _instructions_for(actor: Actor, path: str) -> list[str]:
     if session.instructions is None:
         return []
     found = readable(session, session.instructions.for_file(path))
+    for notice in session.instructions.take_notices():
+        session.report(notice)
     for one in found:
         session.fire_later(session.event(InstructionsLoaded, **one.fields))
     return [instructions_part(as_text(found))] if found else []

@@ -12,6 +12,7 @@ import msgspec
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.config import Changed, Loaded, Review, Reviewed, Trusted, TrustPolicy, accept, review
+from hookwright.config.items import ABSENT
 from hookwright.errors import TrustError
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
@@ -23,7 +24,8 @@ REFUSED = 2
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_places(parser)
-    parser.add_argument("--yes", action="store_true", help="trust everything without asking")
+    parser.add_argument("--yes", action="store_true", help="trust everything without asking, dangerous items excepted")
+    parser.add_argument("--dangerous", action="store_true", help="with --yes, also trust what needs its own yes")
     parser.add_argument("--show", action="store_true", help="show the review and change nothing")
     parser.add_argument("--revoke", action="store_true", help="revoke all trust in this project")
     parser.add_argument(
@@ -51,28 +53,44 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _decide(args: argparse.Namespace, loaded: Loaded, found: Review) -> int:
-    chosen = list(found.pending) if args.yes else list(_asked(found))
+    every = found.pending if args.dangerous else found.ordinary
+    chosen = list(every) if args.yes else list(_asked(found))
     unbound = [item for item in chosen if item.item.unbound]
     if unbound:
         raise TrustError(f"{place(unbound[0].item.source)}: cannot be trusted: {unbound[0].item.unbound}")
     if chosen:
         accept(loaded.gate.store, loaded.project_dir, chosen)
         print(f"trusted {len(chosen)} of {len(found.pending)}", file=sys.stderr if args.json else sys.stdout)
+    for item in found.pending if args.yes else ():
+        if item not in chosen:
+            print(f"not trusted: {one_line(item.item.label)}: {flat(item.item.caution)}", file=sys.stderr)
+            print("Trust it with a yes of its own: hookwright trust, or --yes --dangerous", file=sys.stderr)
     return 0 if len(chosen) == len(found.pending) else REFUSED
 
 
 def _asked(found: Review) -> Iterator[Reviewed]:
     if not sys.stdin.isatty():
         raise TrustError("stdin is not a terminal: review with --show, then trust with --yes")
+    every = False
     for item in found.pending:
-        answer = input(f"trust {item.item.event or 'settings'} {one_line(item.item.label, 60)}? [y/N/all/quit] ")
-        if answer.lower() in ("a", "all"):
-            yield from found.pending[found.pending.index(item) :]
-            return
-        if answer.lower() in ("q", "quit"):
-            return
-        if answer.lower() in ("y", "yes"):
+        if every and not item.item.caution:
             yield item
+            continue
+        choices = "y/N/quit" if item.item.caution else "y/N/all/quit"
+        danger = f"DANGEROUS, {flat(item.item.caution)}. " if item.item.caution else ""
+        what = one_line(f"{_what(item)} {item.item.label}", 80)
+        answer = input(f"{danger}trust {what}? [{choices}] ").lower()
+        every = every or (answer in ("a", "all") and not item.item.caution)
+        if answer in ("q", "quit"):
+            return
+        if answer in ("y", "yes") or every:
+            yield item
+
+
+def _what(item: Reviewed) -> str:
+    if item.item.event:
+        return one_line(f"{item.item.event} {item.item.matcher or '*'}")
+    return {"env": "variables", "agent": "agent file"}.get(item.item.source.pointer, "settings keys")
 
 
 def _word(item: Reviewed) -> str:
@@ -87,14 +105,22 @@ def _lines(found: Review, style: Style) -> Iterator[str]:
         yield "  this project has no hooks or settings"
     for item in found.items:
         word = style.good("trusted") if not item.pending else style.warn(_word(item))
-        what = one_line(f"{item.item.event} {item.item.matcher or '*'}") if item.item.event else "settings keys"
-        yield f"  {word}  {what}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
+        yield f"  {word}  {_what(item)}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
+        if item.item.borrowed:
+            yield f"      {style.warn('your own hook, which runs these files of the project')}"
+        if item.item.caution:
+            yield f"      {style.bad('dangerous: ' + flat(item.item.caution))}"
         if item.item.unbound:
             yield f"      {style.bad('cannot be trusted: ' + flat(item.item.unbound))}"
         for file in item.item.files:
-            yield f"      {style.dim('runs ' + flat(file.path))}"
+            if file.digest != ABSENT:
+                yield f"      {style.dim('runs ' + flat(file.path))}"
+        for note in item.item.notes:
+            yield f"      {style.warn('not bound: ' + flat(note))}"
         for line in item.diff().splitlines():
             yield f"      {_coloured(harmless(line), style)}"
+    if found.texts:
+        yield style.dim(f"  also brings {', '.join(found.texts)}: text for the model, which needs no trust")
     for record in found.removed:
         yield style.dim(f"  gone     {flat(record.place)} was trusted but is no longer configured")
 
@@ -117,6 +143,9 @@ def _record(found: Review) -> dict[str, Json]:
                 "handler": item.item.label,
                 "source": place(item.item.source),
                 "files": [file.path for file in item.item.files],
+                "not_bound": list(item.item.notes),
+                "dangerous": item.item.caution or None,
+                "borrowed": item.item.borrowed,
                 "digest": item.item.digest,
                 "diff": item.diff(),
             }

@@ -223,7 +223,7 @@ class Chat:
         found = next((item for item, _ in loaded.gate.items() if item.source == handler.source), None)
         if found is None or loaded.gate.policy is not TrustPolicy.STORED:
             return "This session trusts everything in the project."
-        loaded.gate.store.record(loaded.project_dir, (), superseded=(found.digest,))
+        loaded.gate.store.record(found.project or loaded.project_dir, (), superseded=(found.digest,))
         self._describe(session)
         self._view.changed()
         return "It is no longer trusted and does not run."

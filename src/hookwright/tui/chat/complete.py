@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from hookwright.projects.folders import NOT_SEARCHED
+from hookwright.projects.git import git_command
 
 #: Commands of the screen and of the agent, with their descriptions.
 COMMANDS: dict[str, str] = {
@@ -83,7 +84,7 @@ def _score(word: str, name: str) -> tuple[int, int] | None:
 
 def project_files(cwd: str) -> list[str]:
     """Return the files of a project: those git tracks or would add, else all of them."""
-    argv = ["git", "-C", cwd, "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    argv = git_command(cwd, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     try:
         done = subprocess.run(argv, capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from hookwright.config import Changed, Review, Reviewed
+from hookwright.config.items import ABSENT
 from hookwright.protocol.sources import place
 from hookwright.text import flat, short_path
 from hookwright.tui.feed.diffs import coloured
@@ -32,7 +33,9 @@ def row(item: Reviewed, decision: bool | None) -> Line:
     """Write one item of the list."""
     marks = {None: ("dim", "? "), True: ("good", "✓ "), False: ("bad", "✗ ")}
     state = "changed" if isinstance(item.state, Changed) else "new"
-    what = f"{item.item.event} {item.item.matcher or '*'}" if item.item.event else "settings"
+    kinds = {"env": "variables", "agent": "agent"}
+    other = kinds.get(item.item.source.pointer, "settings")
+    what = f"{item.item.event} {item.item.matcher or '*'}" if item.item.event else other
     return (marks[decision], ("warn", f"{state:<8}"), ("", f"{what}  "), ("dim", script_of(item.item.label)))
 
 
@@ -40,10 +43,17 @@ def item_lines(item: Reviewed) -> Iterator[Line]:
     """Show where an item is configured, what it runs, and how that differs from what was trusted."""
     yield (("bold", flat(item.item.label)),)
     yield (("dim", place(item.item.source)),)
+    if item.item.borrowed:
+        yield (("warn", "your own hook, which runs these files of the project"),)
+    if item.item.caution:
+        yield (("bad", f"dangerous: {flat(item.item.caution)}"),)
     if item.item.unbound:
         yield (("bad", f"cannot be trusted: {flat(item.item.unbound)}"),)
     for file in item.item.files:
-        yield (("dim", f"runs {flat(file.path)}"),)
+        if file.digest != ABSENT:
+            yield (("dim", f"runs {flat(file.path)}"),)
+    for note in item.item.notes:
+        yield (("warn", f"not bound: {flat(note)}"),)
     yield ()
     yield from coloured(item.diff().splitlines()) if isinstance(item.state, Changed) else _all_of(item)
 
@@ -60,9 +70,11 @@ def _all_of(item: Reviewed) -> Iterator[Line]:
     yield (("bold", "entry"),)
     yield from coloured(f"+{line}" for line in json.dumps(entry, indent=1, ensure_ascii=False).splitlines())
     for file in item.item.files:
+        if file.digest == ABSENT:
+            continue
         yield ()
         yield (("bold", flat(file.path)),)
         if file.text is None:
-            yield (("warn", f"{file.digest[:16]}…  too large to show, not text, or missing"),)
+            yield (("warn", f"{file.digest[:16]}…  too large to show, or not text"),)
         else:
             yield from coloured(f"+{line}" for line in file.text.splitlines())

@@ -119,9 +119,14 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
         self._since_mark.restart()
         self._ask_about_all(True)
 
+    @property
+    def _ordinary(self) -> list[int]:
+        """The items that a yes to everything includes; each other one needs its own yes."""
+        return [number for number, item in enumerate(self._found.pending) if not item.item.caution]
+
     def _ask_about_all(self, asking: bool) -> None:
         self._asks_about_all = asking
-        undecided = len(self._found.pending) - len(self._decisions)
+        undecided = sum(number not in self._decisions for number in self._ordinary)
         ask = f"trust {undecided} more without a mark, as they are now? enter: yes · any other key: no"
         self._foot.show(ask if asking else _KEYS, "" if asking else "esc: trust nothing")
 
@@ -134,7 +139,7 @@ class TrustScreen(Screen[Sequence[Reviewed]]):
             self.notify("Press enter again to confirm.", timeout=3)
             return
         if self._asks_about_all:
-            for number in range(len(self._found.pending)):
+            for number in self._ordinary:
                 if number not in self._decisions:
                     self._decide(number, True)
         self.dismiss([item for number, item in enumerate(self._found.pending) if self._decisions.get(number)])
