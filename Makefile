@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz coverage coverage-map docs \
-	house bench bench-check bench-peers lock clean
+.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz shell-million coverage coverage-map \
+	docs house bench bench-check bench-peers lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -62,6 +62,9 @@ fuzz: install .fuzz/.installed  ## a million inputs for each parser of untrusted
 CORE_TESTS := $(patsubst %,tests/test_%.py,aggregate background callbacks command conditions engine interpret journal \
 	jsontext jsregex load matchers otel paths scenarios schema selection session shell spill storage text visibility \
 	wire) tests/config
+
+shell-million: install  ## a million random scripts, read by us and run by Bash; half an hour
+	nice $(BIN)/python tests/bash_scripts.py $(or $(SCRIPTS),1000000)
 
 coverage: install     ## branch coverage of the core; fails below the figure in pyproject.toml
 	$(BIN)/coverage erase

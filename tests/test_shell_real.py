@@ -59,6 +59,10 @@ def test_bash_runs_the_program_in_most_scripts(kitchen: Kitchen) -> None:
         "&> != &> == zm x 2>&1",
         'echo a; $\n"zm" x',
         "sh -c + zm x",
+        "eval -- zm x",
+        "==a ==a\nEOF\n\\\n >&2 zm x ",
+        "x=; command${x} zm x",
+        "a=$(echo 1)\\\n b[1]=2 zm x",
         "cat <<-E\n\t$\\\n(zm x)\n\tE\n",
     ],
 )

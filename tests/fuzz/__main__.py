@@ -122,7 +122,7 @@ def plainly(name: str, runs: int, seed: int, trace: Path) -> int:
     with trace.open("wb", buffering=0) as last:
         for _ in range(runs):
             data = next(made)
-            if name in ("shell", "rule", "hidden command"):
+            if name in ("shell", "rule", "hidden command", "reading", "moving"):
                 last.seek(0)
                 last.write(len(data).to_bytes(4, "big") + data)
             watch(data)

@@ -5,13 +5,22 @@ The first bytes of an input choose among kinds, events and statuses; the rest is
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
+import os
+import re
 import shlex
+import shutil
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from hookwright.agent.permissions import Workspace
+from hookwright.agent.permissions.commands import only_moves_files, only_reads
 from hookwright.agent.transcript.lines import read_line
 from hookwright.agent.transcript.reader import closed, conversation, pending
 from hookwright.aggregate import aggregate
@@ -251,6 +260,101 @@ def fuzz_shell(data: bytes) -> None:
     assert analysis.problem is None or isinstance(analysis.problem, str)
 
 
+# ── permissions ─────────────────────────────────────────────────────────────
+
+_LINES_OF_COMMANDS = re.compile(r"[;|&\n]+")
+_PROTECTED = (".git", ".claude")
+
+
+@functools.cache
+def _project() -> Path:
+    """Make a project with links and hostile names, for the whole run."""
+    base = Path(tempfile.mkdtemp(prefix="fuzz-project"))
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    root = base / "project"
+    for folder in ("home/.ssh", "project/sub/deep", "project/protected", "project/.git/hooks", "project/.claude"):
+        (base / folder).mkdir(parents=True)
+    for file in ("home/.ssh/id_rsa", "project/.env", "project/f.txt", "project/protected/f", "project/-exec"):
+        (base / file).write_text("x")
+    (root / "link").symlink_to(base / "home")
+    (root / "sub" / "up").symlink_to(root)
+    (root / "sub" / "env").symlink_to(root / ".env")
+    (root / "sub" / "deep" / "back").symlink_to("../../protected")
+    return root
+
+
+def _tokens(command: str) -> list[str]:
+    """Split a command the way a simple reader would, operators included."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    return list(lexer)
+
+
+def _is_outside(token: str, root: Path) -> bool:
+    try:
+        real = os.path.realpath(os.path.join(root, token))
+    except ValueError:  # no name of a file
+        return False
+    return os.path.lexists(real) and real != "/dev/null" and not real.startswith(str(root))
+
+
+def fuzz_reading(data: bytes) -> None:
+    """A command that passes as reading names nothing outside the project and expands nothing."""
+    root, command = _project(), _lossy(data)
+    if not only_reads(command, str(root), Workspace(root=str(root), home=str(root.parent / "home"))):
+        return
+    assert not _LINES_OF_COMMANDS.sub("", command).isspace()
+    try:
+        tokens = _tokens(command)
+    except ValueError:
+        return  # a here-document with a quote in it
+    starting = [part.split()[0] for part in _LINES_OF_COMMANDS.split(command) if part.split()]
+    assert not {"rm", "touch", "xargs", "env", "sh", "bash", "exec", "eval", "python3"} & set(starting), command
+    if "echo" not in tokens and "printf" not in tokens and "<<" not in command:
+        assert not [token for token in tokens if _is_outside(token, root)], command
+
+
+def fuzz_moving(data: bytes) -> None:
+    """A command that passes in acceptEdits names nothing outside the project, and nothing that is protected."""
+    root, command = _project(), _lossy(data)
+    workspace = Workspace(root=str(root), home=str(root.parent / "home"))
+    if not only_moves_files(command, str(root), workspace) or only_reads(command, str(root), workspace):
+        return
+    if "echo" in command or "printf" in command or "<<" in command or "grep" in command or "find" in command:
+        return
+    tokens = _tokens(command)
+    assert not [token for token in tokens if _is_outside(token, root)], command
+    if not {"cat", "ls", "head", "tail", "git", "wc", "du", "stat"} & set(tokens):
+        names = {name.lower() for token in tokens for name in token.split("/")}
+        assert not names & set(_PROTECTED), command
+
+
+_FOLDERS = (".", "sub", "sub/deep", "protected", "sub/up", "sub/deep/back", "sub/up/sub/deep")
+_STEPS = ("..", ".", "sub", "deep", "up", "back", "env", ".env", "protected", "f", "link", "new")
+_DENIED = [parse_rule(text) for text in ("Read(.env)", "Read(./.env)", "Read(/.env)", "Read(**/.env)")]
+_KEPT = [parse_rule(text) for text in ("Edit(protected/**)", "Edit(./protected/**)", "Edit(/protected/**)")]
+
+
+def fuzz_path_rule(data: bytes) -> None:
+    """A path to a file of a rule, from any working directory and through any links: the rule applies."""
+    root = _project()
+    which, data = _choice(data, len(_FOLDERS))
+    cwd = os.path.join(root, _FOLDERS[which])
+    path = "/".join(_STEPS[byte % len(_STEPS)] for byte in data[:12]) or "."
+    where = Where(cwd=cwd, home="/home/u", anchor=str(root), start=str(root))
+    real = os.path.realpath(os.path.join(cwd, path))
+    guards = (Reading.CONDITION, Reading.ASK, Reading.DENY)
+    if real == str(root / ".env"):
+        for rule in _DENIED:
+            assert all(rule.match("Read", {"file_path": path}, where, reading) == Match() for reading in guards), path
+    if real.startswith(str(root / "protected")):
+        for rule in _KEPT:
+            assert all(rule.match("Edit", {"file_path": path}, where, reading) == Match() for reading in guards), path
+    elif parse_rule("Edit(protected/**)").match("Edit", {"file_path": path}, where, Reading.ALLOW) == Match():
+        raise AssertionError(f"{path} from {cwd} is not in the folder that the rule allows")
+
+
 # ── the wire ────────────────────────────────────────────────────────────────
 
 
@@ -358,6 +462,27 @@ TARGETS: dict[str, Target] = {
             "echo 'é' \"ü$(ñ)\" <<< 日本".encode(),
         ),
     ),
+    "reading": Target(
+        fuzz_reading,
+        (
+            b"cat f.txt | grep -n 'x y' | wc -l",
+            b"find . -name '*.py' -not -path './.git/*'",
+            b"git status && git diff HEAD~1 -- sub",
+            b"cat link/.ssh/id_rsa; cd sub && cat env",
+            b"sort -o out f.txt; rg --pre ./x . f.txt; sed -n 1,5p f.txt",
+            b"cat <<'E'\n$(x)\nE\nhead -5 < f.txt 2>/dev/null",
+        ),
+    ),
+    "moving": Target(
+        fuzz_moving,
+        (
+            b"mkdir -p a/b && touch a/b/c && mv f.txt a",
+            b"cp -r sub copy; rm -rf protected",
+            b"cp -t.git f.txt; mv f.txt .git/config; rm -rf .claude",
+            b"cat f.txt > link/x; rm link/.ssh/id_rsa",
+        ),
+    ),
+    "path rule": Target(fuzz_path_rule, (bytes([0, 7]), bytes([1, 0, 7]), bytes([2, 5, 0, 7]), bytes([5, 9]))),
     "wire": Target(fuzz_wire, _EVENT_SEEDS),
     "transcript": Target(fuzz_transcript, (_LINES, _LINES.replace(b'"id":"t"', b'"id":{}'))),
     "url": Target(fuzz_url, (b"https://good.example/a/../b?c#d\x1ehttps://*.example:*/*", b"http://[::1]:80/\x1e*")),

@@ -16,7 +16,7 @@ from fuzz.targets import TARGETS
 
 EDITS = 1500
 #: What runs C code that may crash.
-FRAGILE = ("shell", "rule", "hidden command")
+FRAGILE = ("shell", "rule", "hidden command", "reading", "moving")
 
 
 @pytest.mark.parametrize("name", TARGETS)

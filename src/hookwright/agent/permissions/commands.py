@@ -24,7 +24,7 @@ from hookwright.agent.permissions.options import (
     split,
 )
 from hookwright.agent.permissions.repository import reading_git
-from hookwright.agent.permissions.workspace import Workspace
+from hookwright.agent.permissions.workspace import Workspace, real_path
 from hookwright.matching.shell import Analysis, Redirection, SubCommand, analyse_bash
 
 _PRINTED_LINES = re.compile(r"[0-9$]+(,[0-9$]+)?p")
@@ -209,5 +209,5 @@ def _may_redirect(found: Redirection, cwd: str, workspace: Workspace) -> bool:
 
 def _may_write(path: str, workspace: Workspace) -> bool:
     # The workspace itself must not be moved or removed.
-    is_root = os.path.realpath(path) == os.path.realpath(workspace.root)
+    is_root = real_path(path) == real_path(workspace.root)
     return not is_root and workspace.writable(path) and not workspace.sensitive(path)

@@ -56,7 +56,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
     def sensitive(self, path: str) -> bool:
         """Return whether changing a file needs the user's approval, whatever a hook says."""
-        return any(self._is_sensitive(spelling) for spelling in (os.path.normpath(path), _real(path)))
+        return any(self._is_sensitive(spelling) for spelling in (os.path.normpath(path), real_path(path)))
 
     def _is_sensitive(self, path: str) -> bool:
         # A workspace below a folder with such a name is not sensitive as a whole.
@@ -71,10 +71,11 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _both(directories: tuple[str, ...]) -> list[str]:
-    return [spelling for directory in directories for spelling in (os.path.normpath(directory), _real(directory))]
+    return [spelling for directory in directories for spelling in (os.path.normpath(directory), real_path(directory))]
 
 
-def _real(path: str) -> str:
+def real_path(path: str) -> str:
+    """Return a path with its links resolved, or the path itself if that cannot be done."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
@@ -87,5 +88,5 @@ def _below(path: str, directory: str) -> bool:
 
 def _inside(path: str, directories: tuple[str, ...]) -> bool:
     """Compare resolved paths; a link could point anywhere."""
-    real = _real(path)
-    return any(_below(real, _real(directory)) for directory in directories)
+    real = real_path(path)
+    return any(_below(real, real_path(directory)) for directory in directories)

@@ -39,7 +39,7 @@ class Scan(msgspec.Struct, frozen=True):
     opened: dict[int, str]
     #: Where words begin.
     words: frozenset[int]
-    #: Which of them follow a separator.
+    #: Where words and redirections begin that follow a separator.
     after_separator: frozenset[int]
     comments: frozenset[int]
     #: Where the lines that end here-documents begin.
@@ -193,6 +193,8 @@ class _Scanner:
             self.push("$(")
             self.in_word, self.separated = False, True
             return True
+        if self.separated:
+            self.starts.add(self.at)
         self.at = found.end()
         self.in_word = self.separated = False
         if found[0] in ("<<", "<<-"):

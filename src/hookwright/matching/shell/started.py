@@ -104,7 +104,7 @@ def started(command: SubCommand, analyse: Callable[[str], Analysis]) -> Started:
     words = command.core
     name = command.program
     shapes = [word.shape for word in words[1:]]
-    if MARKS.search(name):
+    if MARKS.search(name) and not (command.name or "").endswith("="):
         return Started(hidden="which program runs is only known when the command runs")
     if name in _SHELLS:
         return _shell(words, analyse)
@@ -243,7 +243,8 @@ def _joined(one: Started, other: Started) -> Started:
 def _builtin(name: str, command: SubCommand, shapes: list[str], analyse: Callable[[str], Analysis]) -> Started:
     changes = _CHANGES_COMMANDS.get(name)
     if name == "eval":
-        return _text(" ".join(shapes), analyse) if all(word.known for word in command.core) else _TEXT
+        text = " ".join(shapes[1:] if shapes[:1] == ["--"] else shapes)
+        return _text(text, analyse) if all(word.known for word in command.core) else _TEXT
     if name == "trap":
         return _trap(shapes, analyse)
     if name in ("source", "."):

@@ -32,6 +32,7 @@ _BRACES = re.compile(r"\{.*(,|\.\.).*\}", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]+<<)")
 _DESCRIPTOR = re.compile(r"[0-9]*-?")
 _SPACE = re.compile(r"\s")
 _GLOB = re.compile(r"[*?\[]|[@+!]\(")
@@ -84,10 +85,12 @@ class _TreeReader:
     def __init__(self, language: Language, command: str) -> None:
         import tree_sitter
 
-        # tree-sitter-bash 0.25 crashes the process on `{` before some non-ASCII characters. For Bash they are parts of
-        # words, as `_` is; with one byte per character, the parser's offsets are those of the text.
+        # tree-sitter-bash 0.25 crashes the process on `{` before some non-ASCII characters, and loses a `-` before a
+        # here-document. For Bash they are parts of words, as `_` is; with one byte per character, the parser's offsets
+        # are those of the text.
         self.source = command
-        self.root = tree_sitter.Parser(language).parse(_NOT_ASCII.sub("_", command).encode()).root_node
+        text = _LONE_DASH.sub("_", _NOT_ASCII.sub("_", command))
+        self.root = tree_sitter.Parser(language).parse(text.encode()).root_node
         self.scan = scan(command)
         #: Whether the parser put a space between the parts of a word.
         self.spaced = False
@@ -177,6 +180,8 @@ class _TreeReader:
                 found, more = self.redirection(child)
                 redirections += found
                 words += more
+                if child.start_byte > around.start_byte and child.start_byte in self.scan.after_separator:
+                    self.doubt("the parser takes a redirection of another command for one of this")
             elif child.type != "subshell" and child.start_byte < child.end_byte:
                 words.append(child)
         if not words:
