@@ -45,6 +45,53 @@ from support import exited
 # ── reading ─────────────────────────────────────────────────────────────────
 
 
+def linked(name: str, parent: str | None, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"uuid": name, "parentUuid": parent, "type": kind, "isSidechain": False, **fields}
+
+
+def as_claude_code_writes(ends: list[int]) -> list[dict[str, Any]]:
+    """Four calls of one message, each a line; each result below its own call, in the order of `ends`, with context."""
+    out = [linked("u", None, "user", message={"role": "user", "content": "go"})]
+    for n in range(1, 5):
+        out.append(linked(f"a{n}", out[-1]["uuid"], "assistant", message=assistant("msg_1", use(f"t{n}"))))
+    for n in ends:
+        out.append(linked(f"r{n}", f"a{n}", "user", message={"role": "user", "content": [result(f"t{n}", f"out {n}")]}))
+        context = {"type": "hook_additional_context", "content": [f"ctx {n}"], "hookName": "PostToolUse:Bash"}
+        out.append(linked(f"c{n}", f"r{n}", "attachment", attachment=context))
+    return [*out, linked("end", out[-1]["uuid"], "assistant", message=assistant("msg_2", text("done")))]
+
+
+@pytest.mark.parametrize("ends", [[1, 2, 3, 4], [3, 1, 4, 2], [4, 3, 2, 1], [2, 4, 1, 3]])
+def test_results_of_parallel_calls_are_found_wherever_they_hang(ends: list[int]) -> None:
+    first, turn, results, said, last = conversation(as_claude_code_writes(ends)).messages()
+    assert first["content"] == "go"
+    assert [block["id"] for block in turn["content"]] == ["t1", "t2", "t3", "t4"]
+    assert [block["content"] for block in results["content"]] == ["out 1", "out 2", "out 3", "out 4"]
+    contexts = [f"PostToolUse:Bash hook additional context: ctx {n}" for n in ends]
+    assert said == {"role": "system", "content": "\n\n".join(contexts)}
+    assert last["content"] == [text("done")]
+
+
+@pytest.mark.parametrize("ends", [[1, 2, 3, 4], [3, 1, 4, 2]])
+def test_a_call_that_hangs_beside_the_chain_comes_with_its_result(ends: list[int]) -> None:
+    lines_ = as_claude_code_writes(ends)
+    lines_[-1]["parentUuid"] = "r1"
+    messages = conversation(lines_).messages()
+    assert [block["id"] for block in messages[1]["content"]] == ["t1", "t2", "t3", "t4"]
+    assert [block["content"] for block in messages[2]["content"]] == ["out 1", "out 2", "out 3", "out 4"]
+    assert closed(messages) == messages
+
+
+def test_a_branch_the_user_left_stays_out() -> None:
+    lines_ = as_claude_code_writes([1, 2, 3, 4])
+    again = [
+        linked("u2", "u", "user", message={"role": "user", "content": "again"}),
+        linked("b1", "u2", "assistant", message=assistant("msg_3", text("other"))),
+    ]
+    messages = conversation([*lines_, *again]).messages()
+    assert [message["content"] for message in messages] == ["go", "again", [text("other")]]
+
+
 def test_messages_put_results_together_and_hook_text_behind_them(tmp_path: Path) -> None:
     t = whole_session(tmp_path)
     first, turn, results, said, last = load(t.path).messages()

@@ -86,7 +86,7 @@ def conversation(lines: Iterable[Entry]) -> Conversation:
     # In a subagent's file every line is a sidechain; in any other file such lines belong to another conversation.
     if not all(entry.get("isSidechain") for entry in chain):
         chain = [entry for entry in chain if not entry.get("isSidechain")]
-    return Conversation(_walk(chain), rewritten, title)
+    return Conversation(_with_siblings(chain, _walk(chain)), rewritten, title)
 
 
 def _walk(chain: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -102,6 +102,72 @@ def _walk(chain: Sequence[Entry]) -> tuple[Entry, ...]:
         found = places.get(parent, -1) if isinstance(parent, str) else -1
         at = found if 0 <= found < at else at - 1
     return tuple(reversed(out))
+
+
+def _with_siblings(lines: Sequence[Entry], walked: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Add what belongs to the messages of the chain and hangs beside it.
+
+    Claude Code writes each parallel call as a line, each result below its own call, and continues below the last
+    result; so the walk up meets one result of several. Law: every call of a message on the chain is there, with its
+    result wherever that hangs and what hooks added to it; they follow the last part of the message, in the order of
+    the file.
+    """
+    places = {entry["uuid"]: place for place, entry in enumerate(lines)}
+    known = {entry["uuid"] for entry in walked}
+    beside = [entry for entry in lines if entry["uuid"] not in known]
+    turns: dict[str, int] = {}  # by message: the number of its last part on the chain
+    keys: list[tuple[int, bool, int]] = []
+    number = 0
+    for entry in walked:
+        follows = _follows_a_call(entry)
+        number += not follows
+        keys.append((number, follows, places[entry["uuid"]]))
+        if (name := _message_id(entry)) is not None:
+            turns[name] = number
+    added = _siblings(beside, walked, turns)
+    keys += [(turn, _follows_a_call(entry), places[entry["uuid"]]) for entry, turn in added]
+    entries = (*walked, *(entry for entry, _ in added))
+    return tuple(entry for _, entry in sorted(zip(keys, entries, strict=True), key=lambda pair: pair[0]))
+
+
+def _siblings(beside: Sequence[Entry], walked: Sequence[Entry], turns: Mapping[str, int]) -> list[tuple[Entry, int]]:
+    """Return the lines beside the chain that belong to a message on it, each with the number of that message."""
+    added = [(entry, turns[name]) for entry in beside if (name := _message_id(entry)) in turns]
+    asked = {call: turns[name] for entry in (*walked, *(one for one, _ in added)) for name, call in _calls(entry)}
+    answered = {call for entry in walked for call in _results(entry)}
+    below: dict[str, int] = {}
+    for entry in beside:
+        found = [call for call in _results(entry) if call in asked and call not in answered]
+        parent = entry.get("parentUuid")
+        if found:
+            below[entry["uuid"]] = asked[found[0]]
+            answered.update(found)
+        elif entry.get("type") == "attachment" and isinstance(parent, str) and parent in below:
+            below[entry["uuid"]] = below[parent]
+        else:
+            continue
+        added.append((entry, below[entry["uuid"]]))
+    return added
+
+
+def _follows_a_call(entry: Entry) -> bool:
+    return entry.get("type") == "attachment" or bool(_results(entry))
+
+
+def _message_id(entry: Entry) -> str | None:
+    message = entry.get("message") if entry.get("type") == "assistant" else None
+    name = message.get("id") if isinstance(message, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _calls(entry: Entry) -> list[tuple[str, str]]:
+    message, name = _message(entry), _message_id(entry)
+    return [] if message is None or name is None else [(name, block["id"]) for block in tool_uses(message)]
+
+
+def _results(entry: Entry) -> set[str]:
+    message = _message(entry) if entry.get("type") == "user" else None
+    return _answered(message) if message is not None else set()
 
 
 def _replacements(line: Entry) -> dict[str, Json]:
