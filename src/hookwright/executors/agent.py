@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Sequence
 
 from hookwright.executors._question import (
     Conversation,
@@ -99,6 +98,8 @@ class _Work:
         self._model = model
         self._box = box
         self._system = system
+        #: The host's tools include the answer, so that its own hooks see it.
+        self._hosted = any(tool.name == ANSWER.name for tool in box.tools)
         self._tools = (*(tool for tool in box.tools if tool.name != ANSWER.name), ANSWER)
         self._messages: list[dict[str, Json]] = [{"role": "user", "content": question}]
 
@@ -111,7 +112,7 @@ class _Work:
             except Exception as error:  # a host may supply its own model client, which may raise anything
                 return call_failed(error, spent)
             spent = counted(spent, response)
-            answer = _answer(response)
+            answer = await self._answer(response, spent)
             if answer is not None:
                 return Judged(answer["ok"], answer.get("reason"), spent=spent)
             reminders = 0 if response.tool_uses else reminders + 1
@@ -142,7 +143,7 @@ class _Work:
             self._messages.append({"role": "user", "content": _REMINDER})
 
     async def _result(self, block: Block, spent: Spent) -> dict[str, Json]:
-        result = await self._call(ToolUse(block["id"], block["name"], block["input"], spent.agent_id or ""))
+        result = await self._call(self._use(block, spent))
         return {
             "type": "tool_result",
             "tool_use_id": block["id"],
@@ -150,20 +151,34 @@ class _Work:
             "is_error": result.is_error,
         }
 
+    async def _answer(self, response: Response, spent: Spent) -> Block | None:
+        """Return the first valid answer; a host that has the tool itself runs it, and may keep it from counting."""
+        for use in response.tool_uses:
+            if use["name"] != ANSWER.name or judgement_problems(use["input"]) is not None:
+                continue
+            if not self._hosted or not (await self._run(self._use(use, spent))).is_error:
+                answer: Block = use["input"]
+                return answer
+        return None
+
+    @staticmethod
+    def _use(block: Block, spent: Spent) -> ToolUse:
+        return ToolUse(block["id"], block["name"], block["input"], spent.agent_id or "")
+
     async def _call(self, use: ToolUse) -> ReadResult:
+        if use.name == ANSWER.name and judgement_problems(use.input) is None:
+            return ReadResult("This answer was refused. Call it again when the reason no longer applies.", True)
         if use.name == ANSWER.name:
             return ReadResult(f"This is not a valid answer: {judgement_problems(use.input)}. Call it again.", True)
         if all(tool.name != use.name for tool in self._tools):
             return ReadResult(f"There is no tool {use.name} here.", True)
+        return await self._run(use)
+
+    async def _run(self, use: ToolUse) -> ReadResult:
         try:
             return await self._box.call(use)
         except Exception as error:  # the tools are the host's; the agent reads the failure of one
             return ReadResult(f"{use.name} failed: {type(error).__name__}: {error}", True)
-
-
-def _answer(response: Response) -> Block | None:
-    answers: Sequence[Block] = [use["input"] for use in response.tool_uses if use["name"] == ANSWER.name]
-    return next((answer for answer in answers if judgement_problems(answer) is None), None)
 
 
 def _system(event: Event) -> str:

@@ -75,6 +75,8 @@ def grep(request: dict[str, Any]) -> dict[str, Any]:
         shown = _shown("" if alone else name, text, hits, request) if wanted else []
         size += sum(map(len, shown))
         found.append((name, len(hits), shown))
+    if request["mode"] == "files_with_matches":
+        found.sort(key=lambda one: -_modified(os.path.join(request.get("base") or "", one[0])))
     return {"files": found}
 
 

@@ -143,7 +143,7 @@ class Session:
             "prompt_id": self.state.prompt_id if self.state.prompt_id is not None else UNSET,
         }
         if by is not None:
-            common |= {"agent_id": by.agent_id, "agent_type": by.agent_type}
+            common |= {"agent_id": by.agent_id, "agent_type": by.agent_type or UNSET}
         elif self.options.agent is not None:
             common["agent_type"] = self.options.agent
         if issubclass(cls, ModeEvent):

@@ -20,7 +20,7 @@ from hookwright.agent.state.session import Identity, Session
 from hookwright.agent.state.session_model import resolve
 from hookwright.agent.state.updates import Added
 from hookwright.agent.subagents.worktrees import worktree_for
-from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
+from hookwright.agent.tools import Effect, Text, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.turn.loop import converse
 from hookwright.protocol.events import SubagentStart
 from hookwright.protocol.jsontext import Json
@@ -246,12 +246,15 @@ def _text(description: str) -> dict[str, Json]:
 
 def _launched(member: Member) -> ToolResult:
     response = {
+        "isAsync": True,
         "status": "async_launched",
         "agentId": member.identity.agent_id,
         "description": member.description,
+        "resolvedModel": member.actor.role.model or member.actor.session.model.main_model,
         "prompt": member.prompt,
         "outputFile": member.actor.dialogue.transcript.path,
-        "resolvedModel": member.actor.role.model or member.actor.session.model.main_model,
+        "canReadOutputFile": True,
+        "canContinueAgent": False,
     }
     return ToolResult(response, _render(response))
 
@@ -271,11 +274,16 @@ def _finished(member: Member, ending: TurnEnd) -> ToolResult:
         "totalToolUseCount": actor.tool_calls,
         "usage": msgspec.structs.asdict(actor.usage),
         "resolvedModel": actor.role.model or actor.session.model.main_model,
+        "canContinueAgent": False,
     }
     return ToolResult(response, _render(response))
 
 
-def _render(response: Json) -> str:
+def _render(response: Json) -> Text:
+    return [{"type": "text", "text": _report(response)}]
+
+
+def _report(response: Json) -> str:
     if not isinstance(response, dict) or response.get("status") == "async_launched":
         return (
             f"The agent works in the background as {response.get('agentId')}. You will be notified when it is done; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.state.components import Components, Skill, load_components
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import skills_part
@@ -96,8 +96,9 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
             return failed(f"Unknown skill: {arguments['skill']}. Available: {known or 'none'}")
         if skill.hooks:
             hooks.activate(skill.hooks)
+        caller().actor.dialogue.remind_later(_expanded(skill, arguments.get("args", "")))
         response = {"success": True, "commandName": skill.name}
-        return ToolResult(response, _expanded(skill, arguments.get("args", "")))
+        return ToolResult(response, f"Launching skill: {skill.name}")
 
     text = {"type": "string"}
     listed = skills_part(equipment.components.skills.values())

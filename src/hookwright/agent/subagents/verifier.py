@@ -8,14 +8,36 @@ from hookwright.agent.permissions import Mode
 from hookwright.agent.state.actor import Actor, AgentRole
 from hookwright.agent.state.dialogue import Dialogue
 from hookwright.agent.state.session import Identity
+from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult
+from hookwright.agent.turn.loop import batched
 from hookwright.agent.turn.tool_call import handle, plain
+from hookwright.executors.agent import ANSWER
 from hookwright.executors.toolbox import ReadResult, ToolUse
 from hookwright.models.types import ToolDefinition as Offer
+from hookwright.protocol.events import PostToolBatch
+from hookwright.protocol.jsontext import Json
 
 #: A verifying agent inspects things; it starts no other agents and sends no messages.
 _NOT_FOR_HOOKS = frozenset({"Agent", "Skill", "SendMessage", "EnterWorktree", "ExitWorktree"})
 #: How many verifying agents are remembered between two of their calls.
 _REMEMBERED = 8
+
+
+async def _accept(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
+    return ToolResult(_ACCEPTED, _ACCEPTED)
+
+
+_ACCEPTED = "Structured output provided successfully"
+#: The tool with which a verifying agent answers, so that hooks see this call like any other.
+_TOOL = Tool(
+    name=ANSWER.name,
+    description=ANSWER.description,
+    parameters=ANSWER.input_schema,
+    effect=Effect.SESSION,
+    run=_accept,
+    output={"type": "string"},
+    render=str,
+)
 
 
 class SessionTools:
@@ -32,7 +54,7 @@ class SessionTools:
     def tools(self) -> Sequence[Offer]:
         """The tools a verifying agent may call."""
         main = self._main()
-        return () if main is None else [offer for offer in main.offers if offer.name not in _NOT_FOR_HOOKS]
+        return () if main is None else [*(one for one in main.offers if one.name not in _NOT_FOR_HOOKS), ANSWER]
 
     async def call(self, use: ToolUse) -> ReadResult:
         """Run one call like any other: its hooks fire with the agent's id, and what is not allowed is denied."""
@@ -42,6 +64,9 @@ class SessionTools:
         handled = await handle(actor, {"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)})
         if handled.block is None:
             return ReadResult("A hook deferred this call; it did not run.", True)
+        if use.name != ANSWER.name and handled.stop is None:
+            batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[batched(handled)]))
+            actor.dialogue.record_firing(batch)
         text = "\n\n".join([plain(handled.block["content"]), *actor.dialogue.take_waiting()])
         return ReadResult(text, bool(handled.block.get("is_error")))
 
@@ -51,7 +76,10 @@ class SessionTools:
             transcript = main.dialogue.transcript.subagent(agent_id, {"agentType": "hook"})
             role = AgentRole(
                 identity=Identity(agent_id, ""),
-                tools={name: tool for name, tool in main.tools.items() if name not in _NOT_FOR_HOOKS},
+                tools={
+                    **{name: tool for name, tool in main.tools.items() if name not in _NOT_FOR_HOOKS},
+                    ANSWER.name: _TOOL,
+                },
                 mode=Mode.DONT_ASK,
                 parent_tool_use_id=agent_id,
             )

@@ -73,8 +73,9 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
         raise Refused(f"String to replace not found in {path}.\nString: {old}")
     if count > 1 and not arguments.get("replace_all", False):
         raise Refused(
-            f"Found {count} matches of the string to replace, but replace_all is false. To replace them all, set "
-            f"replace_all to true; to replace one, include more of the text around it.\nString: {old}"
+            f"Found {count} matches of the string to replace, but replace_all is false. To replace all occurrences, "
+            "set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify "
+            f"the instance.\nString: {old}"
         )
     return file, msgspec.structs.replace(file, text=file.text.replace(old, new))
 

@@ -47,7 +47,8 @@ def _response(files: Sequence[tuple[str, int, list[str]]], mode: str, limit: int
     if mode == FILES:
         paths = [path for path, _, _ in files]
         names = paths[:limit] if limit else paths
-        return {"mode": mode, "filenames": names, "numFiles": len(names), "totalFiles": len(paths)}
+        found = {"mode": mode, "filenames": names, "numFiles": len(names), "totalFiles": len(paths)}
+        return {**found, "appliedLimit": limit} if len(names) < len(paths) else found
     counts = [f"{path}:{count}" for path, count, _ in files]
     lines = counts if mode == COUNT else [line for _, _, shown in files for line in shown]
     shown = lines[:limit] if limit else lines
@@ -56,7 +57,8 @@ def _response(files: Sequence[tuple[str, int, list[str]]], mode: str, limit: int
         matches = sum(count for _, count, _ in files)
         return {"mode": mode, "numFiles": len(files), "filenames": [], "content": content, "numMatches": matches}
     sizes = {"numLines": len(shown), "totalLines": len(lines)}
-    return {"mode": mode, "numFiles": 0, "filenames": [], "content": content, **sizes}
+    cut = {"appliedLimit": limit} if len(shown) < len(lines) else {}
+    return {"mode": mode, "numFiles": 0, "filenames": [], "content": content, **sizes, **cut}
 
 
 def render(response: Json) -> str:
@@ -120,6 +122,7 @@ GREP = Tool(
             "totalLines": "number",
             "totalFiles": "number",
             "numMatches": "number",
+            "appliedLimit": "number",
         },
     ),
     render=render,

@@ -15,6 +15,8 @@ MAX_BYTES = 256 * 1024
 
 async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Read the lines; a missing file, a directory and a binary file are failures."""
+    if not os.path.lexists(arguments["file_path"]):
+        return failed(f"File does not exist. Note: your current working directory is {context.cwd}.")
     try:
         result = await asyncio.to_thread(_read, arguments)
     except Refused as refusal:

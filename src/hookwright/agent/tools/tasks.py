@@ -34,7 +34,7 @@ async def create(arguments: Input, context: ToolContext) -> ToolResult:
     if refusal is not None:
         return failed(refusal)
     context.board.put(task)
-    response = {"task": {"id": task.id, "subject": task.subject}}
+    response = {"task": {"id": task.id, "subject": task.subject, "description": task.description}}
     return ToolResult(response, render_created(response))
 
 
@@ -120,7 +120,7 @@ TASK_CREATE = Tool(
     ),
     effect=Effect.SESSION,
     run=create,
-    output=shape({"task": shape({"id": "string", "subject": "string"})}),
+    output=shape({"task": shape({"id": "string", "subject": "string"}, {"description": "string"})}),
     render=render_created,
 )
 

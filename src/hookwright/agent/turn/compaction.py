@@ -88,6 +88,7 @@ async def _summariser_stops(actor: Actor, summary: str) -> None:
     event = actor.session.event(
         SubagentStop,
         writer,
+        agent_type=writer.agent_type,
         stop_hook_active=False,
         agent_transcript_path=subagent_path(actor.session.state.transcript_path, writer.agent_id),
         last_assistant_message=summary,

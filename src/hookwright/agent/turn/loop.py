@@ -131,7 +131,7 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
         return Deferred(dict(deferred.call))
     stop = next((one.stop for one in handled if one.stop is not None), None)
     if stop is None:
-        batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[_batched(one) for one in handled]))
+        batch = await actor.fire(actor.event(PostToolBatch, tool_calls=[batched(one) for one in handled]))
         actor.dialogue.record_firing(batch)
         stop = batch.stop
     if stop is None and actor.is_main:
@@ -163,7 +163,8 @@ async def _in_order(actor: Actor, calls: Sequence[Block]) -> list[Handled]:
     return handled
 
 
-def _batched(one: Handled) -> dict[str, Json]:
+def batched(one: Handled) -> dict[str, Json]:
+    """Return a call as PostToolBatch hooks read it."""
     call = one.call
     content = one.block["content"] if one.block is not None else ""
     return {
