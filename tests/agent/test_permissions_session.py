@@ -346,7 +346,8 @@ def test_a_local_file_that_is_made_is_ignored_by_git(place: Place) -> None:
 
 
 def test_suggestions_would_have_spared_the_question(place: Place, tmp_path: Path) -> None:
-    for call in (place.bash("make all && npm test"), place.write("f"), place.write(str(tmp_path / "f"))):
+    commands = [place.bash(text) for text in ("make all && npm test", "touch a b", "echo hi > out.txt", "ls && make")]
+    for call in (*commands, place.write("f"), place.write(str(tmp_path / "f"))):
         session = place.session()
         verdict = session.decide(call, NO_OPINION)
         assert isinstance(verdict, AskUser)
@@ -354,6 +355,13 @@ def test_suggestions_would_have_spared_the_question(place: Place, tmp_path: Path
         session.update([{**entry, "destination": "session"} for entry in verdict.suggestions])
         assert session.take_notices() == []
         assert permits(session, call)
+
+
+def test_suggestions_name_what_needs_approval_and_no_more(place: Place) -> None:
+    (only,) = suggestions(place.bash("git status && make all"), place.workspace)
+    assert only["rules"] == [{"toolName": "Bash", "ruleContent": "make all"}]
+    folder, mode = suggestions(place.bash("touch a b"), place.workspace)
+    assert (folder["directories"], mode["mode"]) == ([str(place.root)], "acceptEdits")
 
 
 def test_suggestions_for_reading_fetching_and_tools_of_servers(place: Place) -> None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 
 from hookwright.agent.permissions.call import ToolCall
+from hookwright.agent.permissions.commands import only_moves_files, only_reads
+from hookwright.agent.permissions.files import named_files
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
 from hookwright.matching.conditions import BadRule, compile_rule, host_of, matches_only
@@ -24,7 +26,7 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
     """Return the updates that would cover a call; none if a rule cannot cover it."""
     match call.effect:
         case Effect.SHELL:
-            return _for_command(str(call.input.get("command", "")))
+            return _for_command(str(call.input.get("command", "")), call.cwd, workspace)
         case Effect.EDIT if workspace.sensitive(call.path):
             return ()
         case Effect.EDIT if workspace.writable(call.path):
@@ -42,15 +44,20 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
             return (_for_other(call),)
 
 
-def _for_command(command: str) -> tuple[Suggestion, ...]:
+def _for_command(command: str, cwd: str, workspace: Workspace) -> tuple[Suggestion, ...]:
+    """Cover a command by the mode that accepts edits if that is enough, else by a rule for each part that needs one."""
+    if only_moves_files(command, cwd, workspace):
+        changed = [named.path for named in named_files(command, cwd, workspace.home).files if named.changes]
+        folders = list(dict.fromkeys(os.path.dirname(path) for path in changed))
+        return (*(_directory(folder) for folder in folders[:1]), _mode("acceptEdits"))
     analysis = analyse_bash(command)
-    texts = list(dict.fromkeys(part.source for part in analysis.commands))
+    asked = [part.source for part in analysis.commands if not only_reads(part.source, cwd, workspace)]
+    texts = list(dict.fromkeys(asked))
     if analysis.problem is not None or not texts or len(texts) > _MOST_RULES:
         return ()
     if not all(_means_only(text) for text in texts):
         return ()
-    rules = [{"toolName": "Bash", "ruleContent": text} for text in texts]
-    return ({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},)
+    return tuple(_rules("Bash", text, "localSettings") for text in texts)
 
 
 def _means_only(text: str) -> bool:

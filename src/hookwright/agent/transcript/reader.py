@@ -132,7 +132,7 @@ def _with_siblings(lines: Sequence[Entry], walked: tuple[Entry, ...]) -> tuple[E
 
 def _siblings(beside: Sequence[Entry], walked: Sequence[Entry], turns: Mapping[str, int]) -> list[tuple[Entry, int]]:
     """Return the lines beside the chain that belong to a message on it, each with the number of that message."""
-    added = [(entry, turns[name]) for entry in beside if (name := _message_id(entry)) in turns]
+    added = [(entry, turns[name]) for entry in beside if (name := _message_id(entry)) is not None and name in turns]
     asked = {call: turns[name] for entry in (*walked, *(one for one, _ in added)) for name, call in _calls(entry)}
     answered = {call for entry in walked for call in _results(entry)}
     below: dict[str, int] = {}
