@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from hookwright.agent.permissions.call import ToolCall
-from hookwright.agent.permissions.commands import only_moves_files, only_reads
+from hookwright.agent.permissions.commands import only_moves_files
 from hookwright.agent.permissions.files import named_files
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
@@ -45,19 +45,19 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
 
 
 def _for_command(command: str, cwd: str, workspace: Workspace) -> tuple[Suggestion, ...]:
-    """Cover a command by the mode that accepts edits if that is enough, else by a rule for each part that needs one."""
+    """Cover a command by the mode that accepts edits if that is enough, else by a rule for each of its parts."""
     if only_moves_files(command, cwd, workspace):
         changed = [named.path for named in named_files(command, cwd, workspace.home).files if named.changes]
         folders = list(dict.fromkeys(os.path.dirname(path) for path in changed))
         return (*(_directory(folder) for folder in folders[:1]), _mode("acceptEdits"))
     analysis = analyse_bash(command)
-    asked = [part.source for part in analysis.commands if not only_reads(part.source, cwd, workspace)]
-    texts = list(dict.fromkeys(asked))
+    texts = list(dict.fromkeys(part.source for part in analysis.commands))
     if analysis.problem is not None or not texts or len(texts) > _MOST_RULES:
         return ()
     if not all(_means_only(text) for text in texts):
         return ()
-    return tuple(_rules("Bash", text, "localSettings") for text in texts)
+    rules = [{"toolName": "Bash", "ruleContent": text} for text in texts]
+    return ({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},)
 
 
 def _means_only(text: str) -> bool:
