@@ -178,7 +178,7 @@ def test_an_interrupt_leaves_a_conversation_that_can_go_on(place: Place) -> None
             return first, await agent.run("two")
 
     first, second = asyncio.run(scenario())
-    assert (first.success, first.terminal_reason, second.text) == (False, "aborted_streaming", "again")
+    assert (first.success, first.terminal_reason, second.text) == (False, "aborted_tools", "again")
     ids = [block.get("tool_use_id") for message in model.requests[1].messages for block in _blocks(message)]
     assert "toolu_S001" in ids
 

@@ -181,5 +181,5 @@ def test_given_agents_bring_their_own_hooks(place: Place) -> None:
     routes = [route("sub", "SUBTASK", [[{"text": "helped"}]])]
     script = {"turns": [[starts], [{"text": "end"}]], "routes": routes}
     ran = place.run(script, "--agents", json.dumps(agents), "--allowedTools", "Agent")
-    assert ran.tool_results()[0]["content"] == "helped"
+    assert ran.tool_results()[0]["content"] == [{"type": "text", "text": "helped"}]
     assert [payload["agent_type"] for payload in place.got("SubagentStop")] == ["helper"]

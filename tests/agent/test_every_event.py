@@ -224,7 +224,7 @@ def test_subagent_start(place: Place) -> None:
     payload = own(only(place, "SubagentStart"))
     assert payload["agent_type"] == "general-purpose"
     assert payload["agent_id"]
-    assert ran.tool_results()[-1]["content"] == "SAW"
+    assert ran.tool_results()[-1]["content"] == [{"type": "text", "text": "SAW"}]
 
 
 @pytest.mark.req("R-074", "R-075", "R-076", "R-271")
@@ -239,7 +239,7 @@ def test_subagent_stop(place: Place) -> None:
     assert first["agent_type"] == "general-purpose"
     assert first["agent_transcript_path"].endswith(f"/subagents/agent-{first['agent_id']}.jsonl")
     assert os.path.exists(first["agent_transcript_path"])
-    assert ran.tool_results()[-1]["content"] == "SAW"
+    assert ran.tool_results()[-1]["content"] == [{"type": "text", "text": "SAW"}]
 
 
 def test_task_created(place: Place) -> None:

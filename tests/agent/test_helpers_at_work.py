@@ -147,7 +147,7 @@ def test_a_prompt_hook_at_the_end_of_a_subagent_reads_its_conversation(place: Pl
     ]
     starts = tool("Agent", description="d", prompt="SUBTASK")
     ran = place.run({"turns": [[starts], [{"text": "end"}]], "routes": routes}, *ALLOW)
-    assert ran.tool_results()[0]["content"] == "SUB-ANSWER"
+    assert ran.tool_results()[0]["content"] == [{"type": "text", "text": "SUB-ANSWER"}]
     assert ran.of("system", "informational") == []
 
 

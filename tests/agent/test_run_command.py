@@ -156,7 +156,9 @@ def test_a_signal_ends_the_session_in_order(place: Place, number: int, status: i
     ran = end(process, number)
     assert ran.code == status
     assert [payload["reason"] for payload in place.got("SessionEnd")] == ["other"]
-    assert place.got("Stop") == ran.results == []
+    assert place.got("Stop") == []
+    interrupted = [(line["subtype"], line["is_error"], line["terminal_reason"]) for line in ran.results]
+    assert interrupted == ([("error_during_execution", True, "aborted_tools")] if number == signal.SIGINT else [])
     assert time.monotonic() - started < LIMIT / 2
 
 
@@ -307,7 +309,7 @@ def test_an_interrupt_ends_the_turn_and_not_the_session(place: Place) -> None:
 
     turns = [[bash("touch ran.txt")], *seen("Request interrupted by user", "next")]
     ran = place.talk({"turns": turns}, [interrupted, then], *ALLOW)
-    assert [line["terminal_reason"] for line in ran.results] == ["interrupted", "completed"]
+    assert [line["terminal_reason"] for line in ran.results] == ["aborted_tools", "completed"]
     assert ran.text == "SAW"
     assert not (place.project / "ran.txt").exists()
     assert not (place.root / "late").exists()

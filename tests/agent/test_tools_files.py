@@ -35,7 +35,7 @@ def test_read_has_the_observed_shape(bench: ToolContext) -> None:
     put(bench, "f.txt", "x\n")
     done = call(bench, "Read", file_path="f.txt")
     file = {"filePath": "f.txt", "content": "x\n", "numLines": 2, "startLine": 1, "totalLines": 2}
-    assert done == ToolResult({"type": "text", "file": file}, "     1\tx\n     2\t")
+    assert done == ToolResult({"type": "text", "file": file}, "1\tx\n2\t")
     assert list(done.response["file"]) == list(file)
 
 

@@ -130,7 +130,7 @@ FITTING: list[tuple[str, Any, str]] = [
     (
         "Read",
         {"type": "text", "file": {"filePath": "f", "content": "x", "numLines": 1, "startLine": 7, "totalLines": 9}},
-        "     7\tx",
+        "7\tx",
     ),
     (
         "Write",

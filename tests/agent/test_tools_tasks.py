@@ -30,7 +30,7 @@ def refusing(bench: ToolContext, kind: type[Change], text: str) -> list[Change]:
 def test_a_task_lives_from_pending_to_deleted(bench: ToolContext) -> None:
     made = call(bench, "TaskCreate", subject="Do A", description="Desc A", activeForm="Doing A")
     assert (made.response, made.text) == (
-        {"task": {"id": "1", "subject": "Do A"}},
+        {"task": {"id": "1", "subject": "Do A", "description": "Desc A"}},
         "Task #1 created successfully: Do A",
     )
     done = call(bench, "TaskUpdate", taskId="1", status="completed", owner="me")

@@ -111,6 +111,6 @@ class _Kept:
 
 
 def numbered(text: str, first: int) -> str:
-    """Number lines as `cat -n` does, and cut long ones."""
+    """Number lines, with a tab after each number, and cut long ones."""
     shown = [line if len(line) <= WIDTH else f"{line[:WIDTH]}... [line truncated]" for line in text.split("\n")]
-    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(shown, first))
+    return "\n".join(f"{number}\t{line}" for number, line in enumerate(shown, first))

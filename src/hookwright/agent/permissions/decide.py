@@ -98,7 +98,9 @@ def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUse
     """Apply the deny and ask rules to a call; no allow overrides them."""
     denied = _held(Behavior.DENY, call, rules, workspace)
     if denied is not None and denied[1] is None:
-        return Refuse(f"Permission to use {call.tool} has been denied by the rule {_shown(denied[0])}.", By.RULE)
+        command = call.input.get("command")
+        what = f"{call.tool} with command {command}" if isinstance(command, str) else call.tool
+        return Refuse(f"Permission to use {what} has been denied by the rule {_shown(denied[0])}.", By.RULE)
     asked = _held(Behavior.ASK, call, rules, workspace)
     found = asked if asked is not None and asked[1] is None else denied or asked
     if found is None:

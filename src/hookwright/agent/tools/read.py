@@ -15,7 +15,7 @@ MAX_BYTES = 256 * 1024
 
 async def run(arguments: Input, context: ToolContext) -> ToolResult:
     """Read the lines; a missing file, a directory and a binary file are failures."""
-    if not os.path.lexists(arguments["file_path"]):
+    if "\0" not in arguments["file_path"] and not os.path.lexists(arguments["file_path"]):
         return failed(f"File does not exist. Note: your current working directory is {context.cwd}.")
     try:
         result = await asyncio.to_thread(_read, arguments)
@@ -55,7 +55,7 @@ def _read(arguments: Input) -> ToolResult:
 
 
 def render(response: Json) -> str:
-    """Return the lines as `cat -n` shows them."""
+    """Return the lines with their numbers."""
     file = response["file"]
     if file["numLines"] == 0 and not file["content"]:
         return "(the file is empty)"
