@@ -70,8 +70,10 @@ def write(workspace: Workspace, path: str) -> ToolCall:
 @pytest.mark.parametrize("hook", [NO_OPINION, Allow(), Ask("q"), Defer()])
 def test_1_a_deny_rule_beats_every_mode_and_every_hook(workspace: Workspace, mode: Mode, hook: Decision) -> None:
     denied = rules(deny=["Bash(echo *)"], allow=["Bash"])
-    verdict = decide(bash(workspace), mode, denied, hook, workspace)
-    assert verdict == Refuse("Permission to use Bash has been denied by the rule Bash(echo *) (cliArg).", By.RULE)
+    call = bash(workspace)
+    verdict = decide(call, mode, denied, hook, workspace)
+    text = f"Bash with command {call.input['command']} has been denied by the rule Bash(echo *) (cliArg)."
+    assert verdict == Refuse(f"Permission to use {text}", By.RULE)
 
 
 def test_1_any_part_of_a_command_is_enough_for_a_deny_rule(workspace: Workspace) -> None:
