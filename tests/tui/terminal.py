@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -140,6 +141,7 @@ class Terminal:
         self.screen = Screen(columns, rows)
         #: Everything the program wrote.
         self.raw = b""
+        self._closed = False
         self._lock = threading.Condition()
         self._master, slave = os.openpty()
         _size(slave, columns, rows)
@@ -172,13 +174,25 @@ class Terminal:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        self._reader.join(10)
-        os.close(self._master)
+        self.close_window()
+
+    def close_window(self) -> None:
+        """Close the terminal's own side, as a closed window, a killed multiplexer or a lost connection does."""
+        if not self._closed:
+            self._closed = self.process.poll() is None
+            self._reader.join(10)
+            self._closed = True
+            os.close(self._master)
 
     def _read(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with contextlib.suppress(OSError):  # EIO: the program is gone
-            while data := os.read(self._master, 65536):
+            while not self._closed:
+                if not select.select([self._master], [], [], 0.1)[0]:
+                    continue
+                data = os.read(self._master, 65536)
+                if not data:
+                    break
                 with self._lock:
                     self.raw += data
                     self.screen.feed(decoder.decode(data))

@@ -9,7 +9,7 @@ from hookwright.processes.process import Command
 from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.job import Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply
-from hookwright.warm.plan import Unusual
+from hookwright.warm.plan import UNUSABLE, Unusual
 from hookwright.warm.pool import WarmFork
 from hookwright.warm.workers import Workers
 
@@ -47,7 +47,11 @@ class WorkerExecutor:
         commands = self._commands
         fork = await self._interpreters.take(handler, command)
         if isinstance(fork, WarmFork):
-            return await commands.follow(job, commands.start(command, job.timeout, fork.start))
+            reply = await commands.follow(job, commands.start(command, job.timeout, fork.start))
+            if not _never_ran(reply):
+                return reply
+            self._interpreters.refuse(handler, command, "a fork of its interpreter could not take over an event")
+            return await commands.follow(job, commands.start(command, job.timeout))
         reply = await commands.follow(job, commands.start(command, job.timeout))
         if fork is None:
             self._interpreters.prepare(handler, command)
@@ -62,3 +66,8 @@ class WorkerExecutor:
         self._reported.add(place)
         note = f'`worker` is "{handler.worker}", but a new process is started for every event: {unusual.reason}'
         return msgspec.structs.replace(reply, notes=(*reply.notes, note))
+
+
+def _never_ran(reply: Reply) -> bool:
+    """Return whether a fork ended before it ran its script: with its own status, and nothing on stdout."""
+    return isinstance(reply, Exited) and reply.status == UNUSABLE and not reply.stdout

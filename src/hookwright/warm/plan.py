@@ -16,6 +16,8 @@ from hookwright.warm.words import split
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 #: Options of the interpreter that do not change how it starts.
 _OPTIONS = frozenset({"-u", "-B"})
+#: The exit status of a fork that cannot run its script; `start/sitecustomize.py`, which imports nothing, has it also.
+UNUSABLE = 86
 _SHEBANG = re.compile(rb"#![ \t]*(?:(?:/usr)?/bin/env[ \t]+(?P<name>[^\s/]+)|(?P<path>/[^\s]+))[ \t]*\n")
 
 

@@ -108,6 +108,17 @@ class Interpreters:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def refuse(self, handler: CommandHandler, command: Command, reason: str) -> None:
+        """Start this command the ordinary way from now on."""
+        planned = plan(handler, command)
+        if isinstance(planned, Unusual):
+            return
+        place = self._place(handler.source, planned, command)
+        place.unusual = Unusual(reason)
+        if place.zygote is not None:
+            self._leave(place.zygote)
+            place.zygote = None
+
     @property
     def served(self) -> int:
         """The number of events given to forks."""

@@ -57,11 +57,12 @@ async def _talk(plan: ChatPlan, *, can_ask: bool) -> int:
     loop = asyncio.get_running_loop()
     ended: list[int] = []
 
-    def end() -> None:
-        ended.append(143)
+    def end(status: int) -> None:
+        ended.append(status)
         view.chat.leave("other")
 
-    loop.add_signal_handler(signal.SIGTERM, end)
+    loop.add_signal_handler(signal.SIGTERM, end, 143)
+    loop.add_signal_handler(signal.SIGHUP, end, 129)
     loop.add_signal_handler(signal.SIGINT, view.stop)
     view.listen()
     await view.chat.run()

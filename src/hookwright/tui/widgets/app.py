@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.console import RenderableType
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from hookwright.errors import HookwrightError
+from hookwright.tui.widgets.hangup import HUNG_UP, Hangup
 from hookwright.tui.widgets.logview import LogView
 from hookwright.tui.widgets.palette import THEMES, wanted_theme
 from hookwright.tui.widgets.prompt import Menu, PromptBox
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Seconds within which a second Ctrl+C ends the chat.
 _TWICE = 2.0
-_SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+_SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: HUNG_UP}
 KEYS = "/help · ctrl+o verbose"
 
 
@@ -84,6 +87,8 @@ class ChatApp(App[int]):
         self.failure: HookwrightError | None = None
         self._early: list[str] = []
         self._stopped_at = 0.0
+        #: None until the app is on the screen.
+        self._hangup: Hangup | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -100,6 +105,7 @@ class ChatApp(App[int]):
         loop = asyncio.get_running_loop()
         for number, status in _SIGNALS.items():
             loop.add_signal_handler(number, self._ended_by_signal, status)
+        self._hangup = Hangup(self._driver, lambda: self._ended_by_signal(HUNG_UP))
         self.call_after_refresh(lambda: self.run_worker(self._run(), name="chat", exit_on_error=True))
 
     async def _run(self) -> None:
@@ -114,14 +120,27 @@ class ChatApp(App[int]):
             await self.presenter.run()
         except HookwrightError as error:
             self.failure = error
+        if self._hangup is not None and self._hangup.happened:
+            os._exit(HUNG_UP)  # the session is closed; Textual would wait for a terminal that is gone
         self.exit(1 if self.failure is not None else self.return_code)
 
     def _ended_by_signal(self, status: int) -> None:
+        if status == HUNG_UP and self._return_code == HUNG_UP:
+            return  # noticed twice, as a signal and by the watch; leaving twice would skip SessionEnd
         self._return_code = status
+        if status == HUNG_UP and self._hangup is not None and not _has_terminal():
+            self._hangup.note()
         if self.presenter is None:
             self.exit(status)
         else:
             self.presenter.leave("other")
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """End the chat as after a hang-up where reading failed because the terminal is gone; else show the error."""
+        if _has_terminal():
+            super().panic(*renderables)
+        else:
+            self._ended_by_signal(HUNG_UP)
 
     # ── the prompt ──────────────────────────────────────────────────────────
 
@@ -200,6 +219,15 @@ class ChatApp(App[int]):
 
     def _view(self) -> LogView:
         return self.screen.query(LogView).first()
+
+
+def _has_terminal() -> bool:
+    """Return whether the terminal can still be asked for its size."""
+    try:
+        os.get_terminal_size(2)
+    except OSError:
+        return False
+    return True
 
 
 def _import_presenter() -> None:

@@ -142,9 +142,16 @@ class Guest:
         """
         address, size = self._shown.get(name, (0, 0))
         if len(value) <= size:
-            memory = os.open("/proc/self/mem", os.O_WRONLY)
-            os.pwrite(memory, value.ljust(size, b"\0"), address)
-            os.close(memory)
+            try:
+                memory = os.open("/proc/self/mem", os.O_WRONLY)
+            except OSError:  # read-only /proc, as in some containers: the hook runs, and is found by its group alone
+                return
+            try:
+                os.pwrite(memory, value.ljust(size, b"\0"), address)
+            except OSError:
+                pass
+            finally:
+                os.close(memory)
 
     def _clean_up(self) -> None:
         """Leave the interpreter as the site's customisation would have left it, plus the preloaded modules."""
