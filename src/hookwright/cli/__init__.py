@@ -113,6 +113,11 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
 
         print(f"hookwright: {flat(str(error))}", file=sys.stderr)
         return usage
+    except FileNotFoundError:
+        if _has_directory():
+            raise
+        print("hookwright: the working directory no longer exists; change to another one", file=sys.stderr)
+        return usage
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -121,3 +126,13 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
     if problem is not None:
         print(f"hookwright: {problem}", file=sys.stderr)
     return status
+
+
+def _has_directory() -> bool:
+    import os
+
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True

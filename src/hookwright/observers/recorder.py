@@ -30,5 +30,7 @@ class Recorder:
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             append_line(descriptor, encode(line) + b"\n")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.path) from None
         finally:
             os.close(descriptor)

@@ -291,6 +291,7 @@ class Resident:
         """End it with its group and wait until it is gone; without a running loop, use SIGKILL at once."""
         self._broken = True
         if self._gone.done():
+            self._group.end_strays()  # what it forked must not outlive it
             return
         self._group.signal(signal.SIGTERM)
         self._group.signal(signal.SIGCONT)

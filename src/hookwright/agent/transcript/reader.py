@@ -199,15 +199,29 @@ def _message(entry: Entry) -> Message | None:
     return message if isinstance(content, str) and content else None
 
 
-#: The id that a block must have, as a string, to be of any use.
-_NAMED = {"tool_use": "id", "tool_result": "tool_use_id"}
+#: The fields a block must have, with their types, to be of any use.
+_FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "tool_use": {"id": str, "name": str, "input": dict},
+    "tool_result": {"tool_use_id": str},
+    "text": {"text": str},
+    "thinking": {"thinking": str},
+}
 
 
 def _readable(block: Json) -> bool:
     if not isinstance(block, dict) or not isinstance(block.get("type"), str):
         return False
-    key = _NAMED.get(block["type"])
-    return key is None or isinstance(block.get(key), str)
+    fields = _FIELDS.get(block["type"], {})
+    if not all(isinstance(block.get(name), kind) for name, kind in fields.items()):
+        return False
+    return block["type"] != "tool_result" or _is_content(block.get("content", ""))
+
+
+def _is_content(content: Json) -> bool:
+    """Return whether the content of a result is a text or a list of blocks."""
+    if isinstance(content, list):
+        return all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content)
+    return isinstance(content, str)
 
 
 def _has_results(message: Message) -> bool:

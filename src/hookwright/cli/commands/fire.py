@@ -25,7 +25,7 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.outcome import Late, Outcome
 from hookwright.protocol.wire import payload
 from hookwright.session import HookSession, open_session
-from hookwright.text import harmless, say
+from hookwright.text import escaped, harmless, say
 from hookwright.visibility import Part, Reader, as_sent, for_reader, late_messages
 
 PROCEED, BLOCKED = 0, 2
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     """Fire, print, and wait for background hooks; with --watch, again after each change."""
     event = read_event(args)
     if args.show_event:
-        say([json.dumps(payload(event), ensure_ascii=False)], sys.stdout)
+        say([escaped(json.dumps(payload(event), ensure_ascii=False))], sys.stdout)
         return PROCEED
     status, loaded = asyncio.run(_fire(event, args))
     try:
@@ -105,6 +105,8 @@ async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
         outcome = await session.engine.fire(event)
         fired = Fired(event, outcome, time.perf_counter() - began, injector.struck)
         _tell(fired, args)
+        unwatched = [note for note in outcome.diagnostics if note.code == "observer-failed"]
+        say((f"hookwright: {diagnostic_line(note)}" for note in unwatched), sys.stderr)
         _tell_late(await _see_off(session, args.json), event, args)
         say((f"hookwright: {diagnostic_line(notice)}" for notice in session.notices), sys.stderr)
         return status_of(outcome), session.loaded
@@ -114,13 +116,13 @@ def _tell(fired: Fired, args: argparse.Namespace) -> None:
     if args.as_model:
         parts = as_sent(for_reader(fired.outcome, Reader.MODEL))
         if args.json:
-            say([json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False)], sys.stdout)
+            say([escaped(json.dumps([msgspec.to_builtins(part) for part in parts], ensure_ascii=False))], sys.stdout)
         else:
             say(_texts(parts), sys.stdout)
             say([] if parts else ["hookwright: the model receives nothing from these hooks"], sys.stderr)
     elif args.json:
         ours = {"ms": round(fired.seconds * 1000, 3), "injected": fired.struck}
-        say([json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str)], sys.stdout)
+        say([escaped(json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str))], sys.stdout)
     else:
         style = Style.of(sys.stdout)
         say(outcome_lines(fired.event, fired.outcome, style, fired.struck), sys.stdout)

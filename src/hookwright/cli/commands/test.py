@@ -26,7 +26,7 @@ from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
 from hookwright.protocol.jsontext import Json
-from hookwright.text import flat, say
+from hookwright.text import escaped, flat, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
 FORMATS = ("pretty", "tap", "junit", "json")
@@ -135,7 +135,7 @@ def _lines(results: Sequence[CaseResult], seconds: float, args: argparse.Namespa
         case "junit":
             return junit(results, seconds)
         case "json":
-            return iter([json.dumps(_record(results, seconds), ensure_ascii=False, default=str)])
+            return iter([escaped(json.dumps(_record(results, seconds), ensure_ascii=False, default=str))])
         case _:
             return pretty(results, seconds, style, args.verbose)
 

@@ -13,7 +13,7 @@ import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
 from hookwright.cli.terminal import Style
-from hookwright.text import flat, one_line, say
+from hookwright.text import escaped, flat, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(record: Record, as_json: bool, style: Style) -> None:
-    say([json.dumps(record, ensure_ascii=False) if as_json else trace_line(record, style)], sys.stdout)
+    say([escaped(json.dumps(record, ensure_ascii=False)) if as_json else trace_line(record, style)], sys.stdout)
 
 
 def trace_line(record: Record, style: Style) -> str:
