@@ -23,7 +23,7 @@ from hookwright.protocol.handlers import CommandHandler
 from hookwright.protocol.host import Host
 from hookwright.protocol.job import Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.protocol.sources import Plugin, Scope, Source
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 from hookwright.protocol.wire import encode_event
 from support import event, script
 
@@ -191,6 +191,21 @@ def test_the_environment_is_inherited_and_extended(tmp_path: Path) -> None:
     assert env["CLAUDE_EFFORT"] == "high"
     assert env["CLAUDE_PID"] == str(os.getpid())
     assert not {"CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE", "OTEL_TRACES_EXPORTER"} & set(env)
+
+
+def test_hooks_of_a_skill_find_its_folder_as_the_plugin_root(tmp_path: Path) -> None:
+    skill = Source(Scope.COMPONENT, f"{tmp_path}/skills/sk/SKILL.md", component=Component("skill", "sk"))
+    agent = Source(Scope.COMPONENT, f"{tmp_path}/agents/a.md", component=Component("agent", "a"))
+    assert environment(run("env -0", tmp_path, source=skill))["CLAUDE_PLUGIN_ROOT"] == f"{tmp_path}/skills/sk"
+    assert "CLAUDE_PLUGIN_ROOT" not in environment(run("env -0", tmp_path, source=agent))
+
+
+def test_an_option_of_a_plugin_in_shell_text_is_a_failure_that_does_not_block(tmp_path: Path) -> None:
+    source = Source(Scope.PLUGIN, plugin=Plugin("p", str(tmp_path), str(tmp_path), (("key", "v"),)))
+    reply = run("echo ${user_config.key}", tmp_path, source=source)
+    assert isinstance(reply, Failed)
+    assert "$CLAUDE_PLUGIN_OPTION_KEY" in reply.message
+    assert stdout(run("echo $CLAUDE_PLUGIN_OPTION_KEY", tmp_path, source=source)) == "v\n"
 
 
 @pytest.mark.req("R-305")

@@ -353,6 +353,14 @@ def test_default_limits() -> None:
     assert time_limit(command(timeout=0.5), CATALOGUE["SessionEnd"].rules) == 0.5
 
 
+@pytest.mark.parametrize(("given", "seconds"), [("4000", 4), ("250", 0.25), ("", 1.5), ("0", 1.5), ("soon", 1.5)])
+def test_a_variable_sets_the_time_of_session_end_hooks_in_milliseconds(given: str, seconds: float) -> None:
+    env = {"CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": given}
+    assert time_limit(command(), CATALOGUE["SessionEnd"].rules, env) == seconds
+    assert time_limit(command(timeout=9), CATALOGUE["SessionEnd"].rules, env) == 9
+    assert time_limit(command(), CATALOGUE["Stop"].rules, env) == 600
+
+
 @pytest.mark.req("R-183", "R-018")
 def test_one_timeout_does_not_touch_the_others(tmp_path: Path) -> None:
     made = engine(tmp_path, group("PreToolUse", command("sleep 20", timeout=0.2), command("sleep 0.5; " + deny())))

@@ -138,6 +138,49 @@ def test_calls_that_change_something_run_one_after_the_other_and_see_each_other(
     assert place.got("PostToolUse")[2]["tool_response"]["stdout"] == f"{place.project}/sub"
 
 
+def test_a_stop_after_the_tool_lets_the_other_calls_run_and_ends_the_turn_without_a_batch(place: Place) -> None:
+    place.hook("PostToolUse", 'grep -q ONE <<< "$payload" && echo \'{"continue": false, "stopReason": "HALT"}\'')
+    place.hook("PostToolBatch")
+    ran = place.run({"turns": [[bash("touch ONE"), bash("touch TWO")], [{"text": "never"}]]}, *ALLOW)
+    assert ran.results[0]["terminal_reason"] == "hook_stopped"
+    assert (place.project / "TWO").exists()
+    assert place.got("PostToolBatch") == []
+
+
+def test_context_beside_a_rewrite_that_does_not_fit_is_dropped(place: Place) -> None:
+    place.answer("PreToolUse", decide("allow", updatedInput={"command": 5}, additionalContext="CTX-beside"))
+    turns = [[bash("touch ONE")], [{"when": "CTX-beside"}, {"text": "SAW"}], [{"text": "end"}]]
+    ran = place.run({"turns": turns}, *ALLOW)
+    assert "failed schema validation" in str(ran.tool_results()[0]["content"])
+    assert "CTX-beside" not in ran.text
+    assert not (place.project / "ONE").exists()
+
+
+def test_a_deny_rule_for_reading_covers_changes_before_any_hook(place: Place) -> None:
+    (place.project / "secret").mkdir()
+    (place.project / "secret" / "a").write_text("a")
+    place.hook("PreToolUse")
+    calls = [
+        tool("Write", file_path="secret/b", content="x"),
+        tool("Edit", file_path="secret/a", old_string="a", new_string="b"),
+        tool("Read", file_path="secret/a"),
+    ]
+    deny = ("--disallowedTools", "Read(./secret/**)", "--permission-mode", "acceptEdits")
+    ran = place.run({"turns": [calls, [{"text": "end"}]]}, *deny)
+    covered = "covered by a Read deny rule"
+    said = [str(result["content"]) for result in ran.tool_results()]
+    assert [covered in said[0], covered in said[1], "denied by your permission settings" in said[2]] == [True] * 3
+    assert place.got("PreToolUse") == []
+    assert not (place.project / "secret" / "b").exists()
+
+
+def test_a_request_the_api_calls_invalid_is_sent_once_more(place: Place) -> None:
+    place.hook("StopFailure")
+    assert place.run({"turns": [[{"error": 400}], [{"text": "end"}]]}).text == "end"
+    assert place.run({"turns": [[{"error": 400}], [{"error": 400}], [{"text": "end"}]]}).code == 1
+    assert len(place.got("StopFailure")) == 1
+
+
 def test_calls_that_only_read_run_together(place: Place) -> None:
     (place.project / "one").write_text("1")
     (place.project / "two").write_text("2")

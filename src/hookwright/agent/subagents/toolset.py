@@ -96,7 +96,7 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
             return failed(f"Unknown skill: {arguments['skill']}. Available: {known or 'none'}")
         if skill.hooks:
             hooks.activate(skill.hooks)
-        caller().actor.dialogue.remind_later(_expanded(skill, arguments.get("args", "")))
+        caller().actor.dialogue.add_note(_expanded(skill, arguments.get("args", "")))
         response = {"success": True, "commandName": skill.name}
         return ToolResult(response, f"Launching skill: {skill.name}")
 

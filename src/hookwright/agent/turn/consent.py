@@ -174,11 +174,11 @@ def denied_file(request: ToolRequest) -> str | None:
     if "file_path" not in tool.paths:
         return None
     permissions = request.actor.session.permissions
-    if isinstance(permissions.guard(request.for_rules()), Refuse):
-        return "File is in a directory that is denied by your permission settings."
     if tool.effect is Effect.EDIT and permissions.hides(request.for_rules().path):
         done = "edited" if tool.name == "Edit" else "written"
         return f"File is covered by a Read deny rule in your permission settings and cannot be {done}."
+    if isinstance(permissions.guard(request.for_rules()), Refuse):
+        return "File is in a directory that is denied by your permission settings."
     return None
 
 
