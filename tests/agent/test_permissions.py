@@ -158,7 +158,8 @@ def test_5_plan_lets_read(workspace: Workspace) -> None:
 # ── 6: sensitive files ──────────────────────────────────────────────────────
 
 SENSITIVE = [".git/config", ".claude/settings.json", "sub/.claude/x", ".CLAUDE/settings.json", ".mcp.json", "~/.bashrc"]
-OPEN = [".claude/skills/s/SKILL.md", ".claude/agents/a.md", ".gitignore", "git/config", ".claude-notes", ".claudex/y"]
+SENSITIVE += [".claude/agents/a.md"]
+OPEN = [".claude/skills/s/SKILL.md", ".gitignore", "git/config", ".claude-notes", ".claudex/y"]
 
 
 @pytest.mark.parametrize("path", SENSITIVE)

@@ -332,7 +332,7 @@ def fuzz_moving(data: bytes) -> None:
 
 _FOLDERS = (".", "sub", "sub/deep", "protected", "sub/up", "sub/deep/back", "sub/up/sub/deep")
 _STEPS = ("..", ".", "sub", "deep", "up", "back", "env", ".env", "protected", "f", "link", "new")
-_DENIED = [parse_rule(text) for text in ("Read(.env)", "Read(./.env)", "Read(/.env)", "Read(**/.env)")]
+_ABOUT_ENV = [parse_rule(text) for text in ("Read(.env)", "Read(./.env)", "Read(/.env)", "Read(**/.env)")]
 _KEPT = [parse_rule(text) for text in ("Edit(protected/**)", "Edit(./protected/**)", "Edit(/protected/**)")]
 
 
@@ -346,7 +346,7 @@ def fuzz_path_rule(data: bytes) -> None:
     real = os.path.realpath(os.path.join(cwd, path))
     guards = (Reading.CONDITION, Reading.ASK, Reading.DENY)
     if real == str(root / ".env"):
-        for rule in _DENIED:
+        for rule in _ABOUT_ENV:
             assert all(rule.match("Read", {"file_path": path}, where, reading) == Match() for reading in guards), path
     if real.startswith(str(root / "protected")):
         for rule in _KEPT:
