@@ -11,6 +11,7 @@ from pages.api import api
 from pages.cases import cases
 from pages.cli import cli
 from pages.diagnostics import diagnostics
+from pages.differences import deviations
 from pages.events import events
 from pages.layers import design
 from pages.settings import settings
@@ -28,6 +29,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/cli.md": cli,
     "reference/api.md": api,
     "design.md": design,
+    "deviations.md": deviations,
 }
 
 

@@ -17,6 +17,7 @@ from hookwright.protocol.handlers import FunctionHandler
 from hookwright.protocol.outcome import Block, Ending, Outcome
 from hookwright.protocol.outcome import EndTurn as StopTurn
 from hookwright.protocol.wire import payload
+from hookwright.visibility import Reader, for_reader
 from support import event
 from test_engine import at, engine
 
@@ -128,6 +129,25 @@ def test_its_label_is_callback(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.on(PreToolUse)(lambda moment: {"decision": "block"})
     assert fire(tmp_path, hooks, at("PreToolUse", tmp_path)).runs[0].handler.label == "callback"
+
+
+@pytest.mark.req("R-156")
+def test_its_name_in_messages_is_callback(tmp_path: Path) -> None:
+    hooks = Hooks()
+
+    @hooks.on(PreToolUse)
+    def refuse(moment: PreToolUse) -> Deny:
+        return Deny("no")
+
+    @hooks.on(PreToolUse)
+    def fail(moment: PreToolUse) -> None:
+        raise ValueError("boom")
+
+    outcome = fire(tmp_path, hooks, at("PreToolUse", tmp_path))
+    assert [message.text for message in for_reader(outcome, Reader.MODEL)] == ["PreToolUse:Callback hook error: no"]
+    assert "PreToolUse:Callback hook error: ValueError: boom" in [
+        message.text for message in for_reader(outcome, Reader.USER)
+    ]
 
 
 @pytest.mark.req("R-158", "R-157", "R-160")

@@ -449,3 +449,17 @@ def test_a_session_refuses_a_second_event_loop(tmp_path: Path) -> None:
         assert (tmp_path / "late").exists()
 
     in_session(tmp_path, body)
+
+
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
+def test_the_model_reads_the_block_of_a_prompt_hook_once(name: str, tmp_path: Path) -> None:
+    async def judge(prompt: str, fired: Event) -> Judged:
+        return Judged(False, "NOT-YET")
+
+    async def body(session: HookSession) -> None:
+        outcome = await session.fire(event(name, cwd=str(tmp_path)))
+        texts = [message.text for message in for_reader(outcome, Reader.MODEL)]
+        assert texts == ["Stop hook feedback:\nPrompt hook condition was not met: NOT-YET"]
+
+    settings(tmp_path, hooks_for(name, {"type": "prompt", "prompt": "CHECK $ARGUMENTS"}))
+    in_session(tmp_path, body, powers=Powers(judge=judge))

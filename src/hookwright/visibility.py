@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.protocol.events import CATALOGUE, Audience, EventRules, Exit2, Under
-from hookwright.protocol.handlers import AgentHandler, Handler
+from hookwright.protocol.handlers import AgentHandler, CallbackHandler, Handler, PromptHandler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run
@@ -199,7 +199,7 @@ def _reminders(run: Run, outcome: Outcome, rules: EventRules) -> Iterator[Messag
     """What one run adds after the other messages: its plain text, its feedback about a call, the echo of its block."""
     verdict, label = run.verdict, run.handler.label
     if verdict.plain is not None and verdict.plain in outcome.plain:
-        text = f"{outcome.hook_name} hook success: {verdict.plain}"
+        text = f"{run_name(run, outcome)} hook success: {verdict.plain}"
         yield Message(Reader.MODEL, Form.CONTEXT, text, Place.REMINDER)
     if not isinstance(verdict.decision, Block) or not outcome.blocked or rules.audience is not Audience.MODEL:
         return
@@ -211,8 +211,16 @@ def _reminders(run: Run, outcome: Outcome, rules: EventRules) -> Iterator[Messag
 
 
 def is_echoed(handler: Handler, rules: EventRules) -> bool:
-    """Return whether the model reads a block of this hook twice: as feedback and as an error; not of an agent hook."""
-    return rules.echoed and not isinstance(handler, AgentHandler)
+    """Return whether the model reads a block of this hook twice: as feedback and as an error.
+
+    Law: a block of a prompt or agent hook is read once. The error would repeat its whole prompt.
+    """
+    return rules.echoed and not isinstance(handler, PromptHandler | AgentHandler)
+
+
+def run_name(run: Run, outcome: Outcome) -> str:
+    """Return the name of one hook in messages: that of its event, or `<Event>:Callback` for a callback."""
+    return f"{outcome.event}:Callback" if isinstance(run.handler, CallbackHandler) else outcome.hook_name
 
 
 def _refusal_text(run: Run, outcome: Outcome, rules: EventRules) -> str:
@@ -223,9 +231,9 @@ def _refusal_text(run: Run, outcome: Outcome, rules: EventRules) -> str:
     if rules.audience is Audience.USER:
         return f"{outcome.event} operation blocked by hook:\n{reason}"
     if isinstance(decision, Deny):
-        return reason if rules.bare_reason else f"{outcome.hook_name} hook error: {reason}"
+        return reason if rules.bare_reason else f"{run_name(run, outcome)} hook error: {reason}"
     if rules.exit_2 is Exit2.FEEDBACK:
-        return f'{outcome.hook_name} hook blocking error from command: "{run.handler.label}": {reason}'
+        return f'{run_name(run, outcome)} hook blocking error from command: "{run.handler.label}": {reason}'
     return f"{rules.feedback_label or outcome.event} hook feedback:\n{reason}"
 
 
@@ -253,7 +261,7 @@ def _refusal(run: Run, outcome: Outcome, rules: EventRules) -> list[Message]:
     if not isinstance(decision, Deny | Block) or not outcome.blocked:
         return []
     if rules.audience is Audience.NONE:
-        return [Message(Reader.DEBUG, Form.NOTE, f"{outcome.hook_name} blocked: {decision.reason}")]
+        return [Message(Reader.DEBUG, Form.NOTE, f"{run_name(run, outcome)} blocked: {decision.reason}")]
     return [Message(Reader.USER, Form.BLOCKED, _refusal_text(run, outcome, rules))]
 
 
@@ -261,7 +269,7 @@ def _failure(run: Run, outcome: Outcome, rules: EventRules) -> list[Message]:
     if run.verdict.ending not in (Ending.ERROR, Ending.CANCELLED) or run.verdict.error is None:
         return []
     first, _, rest = run.verdict.error.partition("\n")
-    text = f"{outcome.hook_name} hook error: {first}"
+    text = f"{run_name(run, outcome)} hook error: {first}"
     undecided = rules.audience is Audience.NONE and rules.exit_2 is Exit2.NOTHING
     timed_out = isinstance(run.reply, TimedOut) and not rules.block_drops_context
     quiet = undecided or timed_out or _repeats(run, outcome)

@@ -221,7 +221,7 @@ def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def test_callbacks_decide_like_any_other_hook(place: Place) -> None:
     hooks = Hooks()
     hooks.on(PreToolUse, "Bash")(lambda event: Deny("NOT-BASH"))
-    model = Recording([[bash("touch x")], *seen("PreToolUse:Bash hook error: NOT-BASH")])
+    model = Recording([[bash("touch x")], *seen("PreToolUse:Callback hook error: NOT-BASH")])
     assert asyncio.run(run(options(place), model, hooks=hooks)).text == "SAW"
     assert not (place.project / "x").exists()
 
@@ -257,3 +257,17 @@ def test_a_hooks_rule_never_untrusts_the_settings_that_a_person_trusted(place: P
     assert len(place.got("PermissionRequest")) == 1
     assert not (place.project / ".claude" / "settings.local.json").exists()
     assert "SECRET" not in model.texts(-1)
+
+
+@pytest.mark.req("R-349")
+@pytest.mark.parametrize("reason", ["logout", "prompt_input_exit", "clear", "other"])
+def test_a_host_ends_the_session_with_its_reason_once(reason: str, place: Place) -> None:
+    place.hook("SessionEnd", matcher=reason)
+    place.command({})
+
+    async def scenario() -> None:
+        async with open_agent(options(place), model=Recording([])) as agent:
+            await agent.end(reason)
+
+    asyncio.run(scenario())
+    assert [payload["reason"] for payload in place.got("SessionEnd")] == [reason]

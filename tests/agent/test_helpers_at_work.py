@@ -12,6 +12,7 @@ import pytest
 
 from agent.runs import Place, bash, route, seen, tool
 from hookwright.agent import AgentOptions, Person, open_agent
+from hookwright.agent.transcript.paths import project_folder, session_path
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
@@ -205,3 +206,34 @@ def test_a_server_that_cannot_be_reached_is_told_and_the_rest_works(place: Place
     assert ran.text == "fine"
     assert "gone" in ran.stderr
     assert ran.lines[0]["mcp_servers"] == [{"name": "gone", "status": "failed"}]
+
+
+@pytest.mark.req("R-143")
+def test_an_agent_hook_reads_the_sessions_transcript_and_nothing_beside_it(place: Place) -> None:
+    session = "0f0e0d0c-0b0a-4908-8706-050403020100"
+    path = session_path(project_folder(str(place.home / ".claude"), str(place.project), place.env), session)
+    beside = Path(path).parent / "other.jsonl"
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    beside.write_text("SECRET\n")
+    place.hooks["Stop"] = [{"hooks": [{"type": "agent", "prompt": "AGENTHOOK $ARGUMENTS"}]}]
+    verifier = [
+        [tool("Read", file_path=path)],
+        [{"when": "SAID-BY-THE-MODEL"}, tool("Read", file_path=str(beside))],
+        [{"when": "outside the working directories"}, tool("StructuredOutput", ok=True)],
+    ]
+    script = {
+        "turns": [[{"text": "SAID-BY-THE-MODEL"}], [{"text": "never"}]],
+        "routes": [route("agent-hook", "AGENTHOOK", verifier)],
+    }
+    ran = place.run(script, "--session-id", session)
+    assert (ran.code, ran.text) == (0, "SAID-BY-THE-MODEL"), ran.stderr
+
+
+@pytest.mark.req("R-348")
+def test_the_end_of_a_background_command_is_a_notification(place: Place) -> None:
+    place.hook("Notification")
+    starts = tool("Bash", command="exit 3", description="Build", run_in_background=True)
+    place.run({"turns": [[starts], [bash("sleep 0.5")], [{"text": "end"}]]}, *ALLOW)
+    (payload,) = place.got("Notification")
+    assert payload["notification_type"] == "background_command_ended"
+    assert payload["message"] == 'Background command "Build" failed (exit code 3)'

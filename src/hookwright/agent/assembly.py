@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import msgspec
@@ -94,10 +94,11 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     tell, inbox, subagents = host_parts.listener, Inbox(), Subagents()
     env_files = EnvFiles(hooks.env_files, lambda diagnostic: tell(Diagnosed(diagnostic)))
     permissions = _permissions(options, hooks, model, begun)
-    context = dataclasses.replace(_tool_context(begun, options, hooks, env_files, inbox), reading=permissions)
+    context = dataclasses.replace(
+        _tool_context(begun, options, hooks, env_files, lambda ended: _announce(session, ended)), reading=permissions
+    )
     closing.push_async_callback(context.shells.aclose)
     toolset = Toolset(options, hooks, tell, subagents, connected.tools)
-    permissions = _permissions(options, hooks, model, begun)
     session = Session(
         options=options,
         hooks=hooks,
@@ -232,7 +233,7 @@ def _main_role(session: Session) -> AgentRole:
 
 
 def _tool_context(
-    begun: Begun, options: AgentOptions, hooks: HookSession, env_files: EnvFiles, inbox: Inbox
+    begun: Begun, options: AgentOptions, hooks: HookSession, env_files: EnvFiles, ended: Callable[[ShellEnded], None]
 ) -> ToolContext:
     folder = session_folder(begun.path)
     return ToolContext(
@@ -240,10 +241,18 @@ def _tool_context(
         cwd=options.cwd,
         env=scrubbed({**options.env, **hooks.loaded.settings.env, "CLAUDECODE": "1"}),
         folder=folder,
-        shells=Shells(folder, lambda ended: inbox.put(_notice(ended)), hooks.watchdog),
+        shells=Shells(folder, ended, hooks.watchdog),
         env_files=env_files,
         gate=task_gate,
     )
+
+
+def _announce(session: Session, ended: ShellEnded) -> None:
+    """Inform the model, with its next turn, and Notification hooks; a command that was killed needs no hook."""
+    notice = _notice(ended)
+    session.inbox.put(notice)
+    if not ended.killed:
+        session.notify(notice.summary, "background_command_ended")
 
 
 def _notice(ended: ShellEnded) -> TaskNotice:

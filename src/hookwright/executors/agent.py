@@ -82,7 +82,7 @@ class AgentExecutor:
         except Exception as error:  # the prompt is the hook author's function
             return Failed(Failure.EXCEPTION, f"the prompt function raised {type(error).__name__}: {error}", spent=spent)
         box = self._tools if self._tools is not None else ReadTools(job.event.cwd, self._search)
-        work = _Work(self._model, box, _system(job.event), fill(prompt, job.payload))
+        work = _Work(self._model, box, job.event, fill(prompt, job.payload))
         return await work.run(spent)
 
     def _prompt(self, handler: AgentHandler) -> str:
@@ -94,10 +94,11 @@ class AgentExecutor:
 class _Work:
     """The conversation of one verifying agent."""
 
-    def __init__(self, model: Model, box: ToolBox, system: str, question: str) -> None:
+    def __init__(self, model: Model, box: ToolBox, event: Event, question: str) -> None:
         self._model = model
         self._box = box
-        self._system = system
+        self._transcript = transcript_of(event)
+        self._system = _SYSTEM.format(event=event.event_name, transcript=self._transcript)
         #: The host's tools include the answer, so that its own hooks see it.
         self._hosted = any(tool.name == ANSWER.name for tool in box.tools)
         self._tools = (*(tool for tool in box.tools if tool.name != ANSWER.name), ANSWER)
@@ -161,9 +162,8 @@ class _Work:
                 return answer
         return None
 
-    @staticmethod
-    def _use(block: Block, spent: Spent) -> ToolUse:
-        return ToolUse(block["id"], block["name"], block["input"], spent.agent_id or "")
+    def _use(self, block: Block, spent: Spent) -> ToolUse:
+        return ToolUse(block["id"], block["name"], block["input"], spent.agent_id or "", self._transcript)
 
     async def _call(self, use: ToolUse) -> ReadResult:
         if use.name == ANSWER.name and judgement_problems(use.input) is None:
@@ -179,10 +179,6 @@ class _Work:
             return await self._box.call(use)
         except Exception as error:  # the tools are the host's; the agent reads the failure of one
             return ReadResult(f"{use.name} failed: {type(error).__name__}: {error}", True)
-
-
-def _system(event: Event) -> str:
-    return _SYSTEM.format(event=event.event_name, transcript=transcript_of(event))
 
 
 def transcript_of(event: Event) -> str:

@@ -28,6 +28,8 @@ class ToolUse(msgspec.Struct, frozen=True):
     input: Mapping[str, Json]
     #: The calling agent; its id starts with `hook-agent-`, so hooks on the call can recognise it.
     agent_id: str
+    #: The transcript of the conversation that fired the hook, which the agent may read.
+    transcript: str = ""
 
 
 class ReadResult(msgspec.Struct, frozen=True):

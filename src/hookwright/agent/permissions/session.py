@@ -78,9 +78,14 @@ class Permissions:
         """The current rules."""
         return self._state.rules
 
-    def decide(self, call: ToolCall, hook: Decision, mode: Mode | None = None) -> Ruling:
-        """Decide a call; `mode` overrides the session's mode for a subagent."""
-        return decide(call, self.mode if mode is None else mode, self.rules, hook, self.workspace)
+    def decide(
+        self, call: ToolCall, hook: Decision, mode: Mode | None = None, readable: tuple[str, ...] = ()
+    ) -> Ruling:
+        """Decide a call; for a subagent `mode` overrides the session's mode, and `readable` adds files it may read."""
+        workspace = self.workspace
+        if readable:
+            workspace = msgspec.structs.replace(workspace, readable=(*workspace.readable, *readable))
+        return decide(call, self.mode if mode is None else mode, self.rules, hook, workspace)
 
     def guard(self, call: ToolCall) -> Refuse | AskUser | None:
         """Apply the deny and ask rules to a call that a PermissionRequest hook allowed or rewrote."""

@@ -37,6 +37,8 @@ class AgentRole(msgspec.Struct, frozen=True, kw_only=True):
     #: None for the session's mode.
     mode: Mode | None = None
     max_turns: int | None = None
+    #: Files it may read besides those of the workspace.
+    readable: tuple[str, ...] = ()
     #: The call that started a subagent, for hosts that draw a tree.
     parent_tool_use_id: str | None = None
 

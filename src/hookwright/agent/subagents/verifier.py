@@ -57,10 +57,14 @@ class SessionTools:
         return () if main is None else [*(one for one in main.offers if one.name not in _NOT_FOR_HOOKS), ANSWER]
 
     async def call(self, use: ToolUse) -> ReadResult:
-        """Run one call like any other: its hooks fire with the agent's id, and what is not allowed is denied."""
+        """Run one call like any other: its hooks fire with the agent's id, and what is not allowed is denied.
+
+        Law (R-143): without any rule it may read exactly one file outside the workspace, the transcript of the
+        conversation that fired its hook; deny rules still apply.
+        """
         main = self._main()
         assert main is not None, "only what `tools` lists is called"
-        actor = self._actor(use.agent_id, main)
+        actor = self._actor(use, main)
         handled = await handle(actor, {"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)})
         if handled.block is None:
             return ReadResult("A hook deferred this call; it did not run.", True)
@@ -70,7 +74,8 @@ class SessionTools:
         text = "\n\n".join([plain(handled.block["content"]), *actor.dialogue.take_waiting()])
         return ReadResult(text, bool(handled.block.get("is_error")))
 
-    def _actor(self, agent_id: str, main: Actor) -> Actor:
+    def _actor(self, use: ToolUse, main: Actor) -> Actor:
+        agent_id = use.agent_id
         known = self._actors.get(agent_id)
         if known is None:
             transcript = main.dialogue.transcript.subagent(agent_id, {"agentType": "hook"})
@@ -81,6 +86,7 @@ class SessionTools:
                     ANSWER.name: _TOOL,
                 },
                 mode=Mode.DONT_ASK,
+                readable=(use.transcript,) if use.transcript else (),
                 parent_tool_use_id=agent_id,
             )
             known = Actor(main.session, Dialogue(transcript), main.context.for_agent(), role)

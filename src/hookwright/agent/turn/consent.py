@@ -103,7 +103,7 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
         if isinstance(held, RefusedCall):
             return held
         decision = held.decision if isinstance(held, Asked) else decision
-    ruling = actor.session.permissions.decide(rewritten.for_rules(), decision, actor.role.mode)
+    ruling = actor.session.permissions.decide(rewritten.for_rules(), decision, actor.role.mode, actor.role.readable)
     match ruling:
         case Permit():
             return rewritten
