@@ -19,8 +19,15 @@ $(STAMP): pyproject.toml requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-demo: install    ## run the main job in a temporary project
-	@$(BIN)/python examples/demo/demo.py
+# The demo needs the core and the reader of shell commands, and runs from the source.
+$(VENV)/.demo: requirements/dev.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -e $(STAMP) || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		-c requirements/dev.lock msgspec tree-sitter tree-sitter-bash
+	touch $@
+
+demo: $(VENV)/.demo  ## run the main job in a temporary project
+	@PYTHONPATH=src $(BIN)/python -m hookwright.cli demo
 
 test: install lint types unit conformance  ## everything that must pass
 

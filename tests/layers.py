@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tui.chat",),
     ("tui.widgets",),
     ("tui.screens",),
-    ("cli", "tui"),
+    ("cli", "tui", "demo"),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 
@@ -42,8 +42,8 @@ MOST_MODULES = 16
 
 
 def files() -> list[Path]:
-    """List the modules of the package; hook templates are data."""
-    return sorted(path for path in SRC.rglob("*.py") if "hooks" not in path.relative_to(SRC).parts[:-1])
+    """List the modules of the package; hook templates and the project of the demo are data."""
+    return sorted(path for path in SRC.rglob("*.py") if not {"hooks", "project"} & {*path.relative_to(SRC).parts[:-1]})
 
 
 def module_of(path: Path) -> str:

@@ -35,6 +35,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.needs("git")
 def test_the_copy_is_an_independent_repository_without_ignored_files(tmp_path: Path) -> None:
     project = repository(tmp_path / "project")
     (project / ".gitignore").write_text("big/\n.claude/settings.local.json\n")
@@ -50,6 +51,7 @@ def test_the_copy_is_an_independent_repository_without_ignored_files(tmp_path: P
     assert git(project, "log", "--format=%s") == "one\n"
 
 
+@pytest.mark.needs("git")
 def test_the_copy_of_a_linked_worktree_is_on_its_branch_with_its_index(tmp_path: Path) -> None:
     project = repository(tmp_path / "project")
     worktree = tmp_path / "worktree"

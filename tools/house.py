@@ -4,7 +4,7 @@
     python tools/house.py --writes        also list every write to an attribute of another object
     python tools/house.py --json          the same figures for a program
 
-A checkout is a folder with `src/PACKAGE`. Hook templates are data and are not measured.
+A checkout is a folder with `src/PACKAGE`. Hook templates and the project of the demo are data and are not measured.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ def figures(package: Path) -> Figures:
 
 
 def read(package: Path) -> Tree:
-    """Parse the modules of a package; hook templates are data."""
-    paths = (path for path in sorted(package.rglob("*.py")) if "hooks" not in path.relative_to(package).parts[:-1])
+    """Parse the modules of a package; hook templates and the project of the demo are data."""
+    data = {"hooks", "project"}
+    paths = (path for path in sorted(package.rglob("*.py")) if not data & {*path.relative_to(package).parts[:-1]})
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 

@@ -80,6 +80,7 @@ def test_a_hook_may_end_a_teammate(place: Place) -> None:
 
 
 @pytest.mark.req("R-343")
+@pytest.mark.needs("git")
 def test_git_makes_and_removes_worktrees_where_no_hook_does(place: Place) -> None:
     repository(place)
     turns = [
@@ -94,6 +95,7 @@ def test_git_makes_and_removes_worktrees_where_no_hook_does(place: Place) -> Non
 
 
 @pytest.mark.parametrize(("command", "kept"), [("pwd", False), ("pwd; touch new.txt", True)])
+@pytest.mark.needs("git")
 def test_an_isolated_subagent_leaves_what_it_changed(place: Place, command: str, kept: bool) -> None:
     repository(place)
     place.hook("PostToolUse", matcher="Bash")

@@ -328,6 +328,7 @@ def test_sessions_at_the_same_time_lose_no_update(place: Place) -> None:
 
 
 @pytest.mark.req("R-007")
+@pytest.mark.needs("git")
 def test_a_local_file_that_is_made_is_ignored_by_git(place: Place) -> None:
     git = ["git", "-C", str(place.root)]
     subprocess.run([*git, "init", "-q"], check=True)

@@ -250,6 +250,7 @@ def test_what_a_case_writes_stays_in_its_own_copy(bench: Bench) -> None:
     assert guard.exists()
 
 
+@pytest.mark.needs("git")
 def test_a_case_starts_in_the_same_subfolder_of_the_copy(bench: Bench) -> None:
     (bench.project / "sub").mkdir()
     subprocess.run(["git", "init", "-q", bench.project], check=True)

@@ -73,6 +73,7 @@ def test_a_broken_settings_file_stops_everything_before_it_begins(shell: Shell) 
     assert [path.name for path in (shell.project / ".claude").iterdir()] == ["settings.json"]
 
 
+@pytest.mark.needs("jq")
 def test_user_scope_goes_to_the_home(shell: Shell) -> None:
     assert shell("new", "secret-guard", "--scope", "user").returncode == 0
     entry = json.loads((shell.home / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
@@ -89,6 +90,7 @@ def test_user_scope_goes_to_the_home(shell: Shell) -> None:
 
 @pytest.mark.req("R-007")
 @pytest.mark.parametrize("below", [".", "sub"])
+@pytest.mark.needs("git")
 def test_a_local_settings_file_is_ignored_by_git(shell: Shell, below: str) -> None:
     subprocess.run(["git", "init", "-q", shell.project], check=True)
     folder = shell.project / below
@@ -116,3 +118,11 @@ def test_show_prints_and_writes_nothing(shell: Shell) -> None:
 def test_json_tells_what_was_done(shell: Shell) -> None:
     done = shell.json("new", "llm-review")
     assert [os.path.basename(item["path"]) for item in done["done"]] == ["llm-review.yaml", "settings.json"]
+
+
+def test_a_program_that_is_missing_is_named(shell: Shell, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    said = shell("new", "shell-guard", PATH=str(tools))
+    assert "it needs jq, which is not installed here: install it, or use --lang python" in said.stdout
+    assert "jq" not in shell("new", "path-guard", "--lang", "python", PATH=str(tools)).stdout

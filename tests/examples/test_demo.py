@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-
-DEMO = Path(__file__).parents[2] / "examples" / "demo" / "demo.py"
 
 
 def test_the_demo_holds_and_tells_what_happened() -> None:
-    done = subprocess.run([sys.executable, str(DEMO)], capture_output=True, text=True, check=False, timeout=60)
+    argv = [sys.executable, "-m", "hookwright.cli", "demo"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     for said in ("adds context", "denies", "sends it back", "Write done", "SessionEnd"):
         assert said in done.stdout

@@ -208,6 +208,7 @@ def test_a_skills_guard_holds_while_it_is_active(recipe: Recipe) -> None:
 
 @pytest.mark.req("R-400")
 @using("git-context")
+@pytest.mark.needs("git")
 def test_git_context(recipe: Recipe) -> None:
     git = ["git", "-C", str(recipe.folder)]
     subprocess.run([*git, "init", "-q", "-b", "topic"], check=True)

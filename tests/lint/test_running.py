@@ -94,6 +94,7 @@ def test_the_project_is_copied_and_left_as_it_was(tmp_path: Path) -> None:
     assert not (tmp_path / "home" / "made").exists()
 
 
+@pytest.mark.needs("git")
 def test_a_hook_that_calls_git_behaves_as_it_does_in_a_case(tmp_path: Path) -> None:
     """Broken JSON is printed wherever git does not see the branch, the ignored file, or the user's name."""
     body = bash(

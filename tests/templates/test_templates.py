@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,9 @@ def run_cases(where: Places, path: str) -> list[CaseResult]:
 @pytest.mark.parametrize("language", TemplateLanguage)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cases_of_a_template_pass(name: str, language: TemplateLanguage, tmp_path: Path) -> None:
+    for program in load_template(name).needs(language):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}, which is not installed")
     where = places(tmp_path)
     done = install(load_template(name), language, Scope.PROJECT, where.load().locations)
     cases = next(item.path for item in done if item.path.endswith(".yaml"))
@@ -80,6 +84,19 @@ def test_a_template_has_scripts_for_both_languages_or_none(name: str) -> None:
     assert uses == bool(template.scripts)
 
 
+@pytest.mark.parametrize("language", TemplateLanguage)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_names_the_programs_it_needs(name: str, language: TemplateLanguage) -> None:
+    template = load_template(name)
+    script = template.scripts.get(language, "")
+    used = {
+        program
+        for program in ("jq", "git", "curl")
+        if re.search(rf"^[^#\n]*(?:\[\"|[|(]\s*|^\s*){program}\b(?!\))", script, re.MULTILINE)
+    }
+    assert used <= set(template.needs(language))
+
+
 def test_there_are_the_twenty_most_wanted() -> None:
     assert len(NAMES) == 20
 
@@ -104,6 +121,7 @@ def test_the_guards_among_them_fail_closed() -> None:
             assert all(handler["onFailure"] == "block" for group in groups for handler in group["hooks"])
 
 
+@pytest.mark.needs("jq")
 def test_a_second_edit_waits_for_the_run_that_goes_on(tmp_path: Path) -> None:
     where = places(tmp_path)
     install(load_template("async-tests"), TemplateLanguage.BASH, Scope.PROJECT, where.load().locations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -243,3 +244,18 @@ def test_enter_is_not_lost_while_the_agent_starts(chat: Chat) -> None:
         terminal.wait(START)
         terminal.send("early words", ENTER)
         terminal.wait("I heard you.")
+
+
+RECIPE = Path(__file__).parents[2] / "examples" / "recipes" / "format-then-test"
+
+
+@pytest.mark.req("R-404")
+def test_format_then_test_in_the_terminal_app(chat: Chat) -> None:
+    shutil.copytree(RECIPE / ".claude", chat.project / ".claude")
+    chat.script([write("x.txt", "x\n")], [text("All done.")])
+    with chat.open("--sequential", "--trust", "--permission-mode", "acceptEdits") as terminal:
+        terminal.wait(START)
+        terminal.wait("2 hooks active")
+        terminal.say("write")
+        terminal.wait("All done.")
+    assert (chat.project / "order.log").read_text() == "formatted\ntested\n"

@@ -149,7 +149,8 @@ def _open_hooks(
         hooks=host_parts.hooks,
         powers=powers,
         observers=host_parts.observers,
-        options=Options(await_rewake=options.one_shot),
+        options=Options(sequential=options.sequential, timeouts=options.timeouts, await_rewake=options.one_shot),
+        frozen=options.frozen,
         journal=options.journal,
         watchdog=options.watchdog,
     )

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-#: Command → what it does. The module `hookwright.cli.commands.<command>` has `configure(parser)` and `run(args)`;
+#: Command → what it does. Its module (`parsers.module_of`) has `configure(parser)` and `run(args)`;
 #: `USAGE` if its status for a usage error differs from ours; `endless(args)` if it may run until its reader leaves.
 COMMANDS: dict[str, str] = {
+    "demo": "watch real hooks at work in a temporary project; needs no key",
     "chat": "chat with the reference agent in the terminal and see what its hooks do",
     "run": "run the reference agent headless, with all of its hooks",
     "fire": "fire an event at a project's hooks and show what each hook did",

@@ -64,6 +64,16 @@ def configure_places(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup
     return group
 
 
+def configure_hooks(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the flags that say how hooks run."""
+    group = parser.add_argument_group("Hooks", argument_default=argparse.SUPPRESS)
+    add = group.add_argument
+    add("--sequential", action="store_true", help="run hooks one after another; a stop skips the rest")
+    add("--no-timeouts", dest="timeouts", action="store_false", help="ignore the hooks' timeouts")
+    add("--frozen", action="store_true", help="keep the hooks of the start; ignore edits of settings files")
+    return group
+
+
 def configure_debugging(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the flags for finding out what went wrong."""
     group = parser.add_argument_group("Debugging")

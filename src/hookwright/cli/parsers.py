@@ -35,6 +35,8 @@ class HelpPage(argparse.HelpFormatter):
 
 def module_of(name: str) -> ModuleType:
     """Import the module of a command."""
+    if name == "demo":
+        return importlib.import_module("hookwright.demo.command")
     return importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
 
 

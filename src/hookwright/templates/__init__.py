@@ -41,6 +41,13 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, str]
     #: Whether it is a guard, which the agent must not edit.
     guard: bool
+    #: Programs that its scripts start, in either language.
+    programs: tuple[str, ...] = ()
+
+    def needs(self, language: TemplateLanguage) -> tuple[str, ...]:
+        """Return the programs without which the script cannot work; scripts in bash read JSON with jq."""
+        reads = "command -v jq" in self.scripts.get(language, "")
+        return (*self.programs, "jq") if reads else self.programs
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -73,6 +80,7 @@ def load_template(name: str) -> Template:
         cases=_text(name, "cases.yaml"),
         files=about.get("files", {}),
         guard=about.get("guard", False),
+        programs=tuple(about.get("programs", ())),
     )
 
 

@@ -142,7 +142,9 @@ class Console:
             self._log.update(update)
         if isinstance(update, Diagnosed) and update.diagnostic.severity is not Severity.INFO:
             say([f"hookwright: {update.diagnostic}"], sys.stderr)
-        elif isinstance(update, Note) and (update.tag in ("session-end", "option", HOOK_CHANGED) or self._verbose):
+        elif isinstance(update, Note) and (
+            update.tag in ("session-end", "option", HOOK_CHANGED) or (self._verbose and update.level == "info")
+        ):
             say([f"hookwright: {update.text}" if update.tag == HOOK_CHANGED else update.text], sys.stderr)
 
     def notice(self, notice: Notice) -> None:

@@ -29,7 +29,7 @@ from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
 from hookwright.observers import Notice
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
-from hookwright.text import say
+from hookwright.text import harmless, one_line, say
 from hookwright.visibility import Form
 
 #: Notes the stream omits: a refusal is already in the result of its call or prompt.
@@ -52,23 +52,60 @@ class SessionOutput(Protocol):
         ...
 
 
-class TextOutput:
-    """The answers only."""
+#: Notes that are printed elsewhere: with the answer, and by the console for every format.
+_PRINTED = frozenset({"prompt-blocked", "session-end", "option", HOOK_CHANGED})
 
-    def __init__(self, file: TextIO = sys.stdout) -> None:
-        self._file = file
+
+class TextOutput:
+    """The answers on stdout; what the user has to know about hooks and refused calls on stderr."""
+
+    def __init__(self, file: TextIO | None = None, errors: TextIO | None = None) -> None:
+        self._file = sys.stdout if file is None else file
+        self._errors = sys.stderr if errors is None else errors
+        #: Call → the beginning of its error.
+        self._failed: dict[str, str] = {}
 
     def update(self, update: Update) -> None:
-        """Print the answer to a prompt."""
-        if isinstance(update, Ended):
-            text = update.result.text or update.result.stop_reason or ""
-            say([text], self._file)
+        """Print the answer to a prompt, warnings as they come, and which calls were refused."""
+        match update:
+            case Note(text=text, level="warning" | "error", tag=tag) if tag not in _PRINTED:
+                self._warn(text)
+            case ToolEnded(block=block) if block.get("is_error"):
+                self._failed[str(block.get("tool_use_id"))] = _first_line(block.get("content"))
+            case Ended(result=result):
+                text, reason = result.text, result.stop_reason
+                say([text or reason or ""], self._file)
+                if text and reason and reason not in text:
+                    self._warn(f"stopped: {reason}")
+                self._report_denials(result)
+            case _:
+                pass
+
+    def _report_denials(self, result: Result) -> None:
+        if not result.denials:
+            return
+        count = len(result.denials)
+        calls = [
+            f"{call.get('tool_name')}: {self._failed.get(str(call.get('tool_use_id')), '')}" for call in result.denials
+        ]
+        verb = "call was" if count == 1 else "calls were"
+        self._warn(f"{count} {verb} refused; --allowedTools, --permission-mode or a rule in the settings allows a call")
+        for call in dict.fromkeys(calls):
+            self._warn(f"  {call.removesuffix(': ')}")
+
+    def _warn(self, text: str) -> None:
+        say([f"hookwright: {harmless(text)}"], self._errors)
 
     def notice(self, notice: Notice) -> None:
-        """Ignore hooks."""
+        """Ignore hooks; what the user reads of them comes as notes."""
 
     def close(self) -> None:
         """Do nothing; everything is printed already."""
+
+
+def _first_line(content: Json) -> str:
+    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content or ())
+    return one_line(text.partition("\n")[0], 160)
 
 
 class JsonOutput:

@@ -81,6 +81,12 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     attended: bool = False
     #: One prompt, then the end: `asyncRewake` hooks are awaited, since there is no later turn to wake.
     one_shot: bool = True
+    #: Run hooks one after the other in configuration order; a stop ends the rest.
+    sequential: bool = False
+    #: False lets hooks run until they end.
+    timeouts: bool = True
+    #: Keep the hooks of the start: edits of settings files have no effect on this session.
+    frozen: bool = False
     #: Compact when the model has read this many tokens; None for never.
     context_limit: int | None = 160_000
     #: Seconds until an unanswered question sends a notification.

@@ -9,6 +9,7 @@ import sys
 from hookwright.cli.agentflags import (
     configure_conversation,
     configure_debugging,
+    configure_hooks,
     configure_model,
     configure_permissions,
     configure_places,
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     configure_model(parser)
     configure_permissions(parser)
     configure_places(parser)
+    configure_hooks(parser)
     configure_debugging(parser)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +13,7 @@ from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style
 from hookwright.errors import ConfigError
 from hookwright.protocol.sources import Scope
-from hookwright.templates import TemplateLanguage, load_template, template_names
+from hookwright.templates import Template, TemplateLanguage, load_template, template_names
 from hookwright.templates.install import Installed, install
 from hookwright.text import flat, say, short_path
 
@@ -54,7 +55,17 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"template": template.name, "done": [{"path": d.path, "what": d.what} for d in done]}))
     else:
         say(_lines(done, args), sys.stdout)
+        say(_missing(template, language), sys.stdout)
     return 0
+
+
+def _missing(template: Template, language: TemplateLanguage) -> Iterator[str]:
+    """Warn about programs that the script starts and that are not here."""
+    style = Style.of(sys.stdout)
+    for program in template.needs(language):
+        if shutil.which(program) is None:
+            other = ", or use --lang python" if program == "jq" else ""
+            yield f"  {style.warn('!')} it needs {program}, which is not installed here: install it{other}"
 
 
 def _list(as_json: bool) -> int:

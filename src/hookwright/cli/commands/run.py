@@ -9,6 +9,7 @@ import sys
 from hookwright.cli.agentflags import (
     configure_conversation,
     configure_debugging,
+    configure_hooks,
     configure_model,
     configure_permissions,
     configure_places,
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_session(parser)
     _configure_agent(parser)
     configure_places(parser)
+    configure_hooks(parser)
     configure_debugging(parser)
 
 
@@ -31,7 +33,7 @@ def _configure_output(parser: argparse.ArgumentParser) -> None:
     add("-p", "--print", action="store_true", help="accepted for compatibility: `run` is always headless")
     add("--output-format", choices=("text", "json", "stream-json"), default="text", help="output format")
     add("--input-format", choices=("text", "stream-json"), default="text", help="input format")
-    add("--verbose", action="store_true", help="also print hook messages to stderr")
+    add("--verbose", action="store_true", help="also print the notes of hooks that are not warnings to stderr")
     add("--include-hook-events", action="store_true", help="include every hook run in stream-json output")
     add("--include-partial-messages", action="store_true", help="include partial messages in stream-json output")
     add("--no-journal", dest="journal", action="store_false", help="do not write to the journal")

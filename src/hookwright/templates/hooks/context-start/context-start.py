@@ -12,7 +12,10 @@ LIMIT = 8000
 
 def git(folder, *arguments):
     argv = ["git", "-C", folder, "--no-optional-locks", *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    except FileNotFoundError:
+        return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

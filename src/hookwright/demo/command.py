@@ -1,10 +1,11 @@
-"""A whole session of the reference agent in a throw-away project, with real hooks and a live account of each.
+"""`hookwright demo`: a session of the reference agent in a temporary project, with real hooks and a report of each.
 
-Nothing is installed, no key is needed and nothing leaves this machine: the model is a script (model.yaml).
+It needs no key and no network: the model is a script (model.json).
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import shutil
@@ -15,20 +16,19 @@ from pathlib import Path
 
 from hookwright.agent import AgentOptions, Result, open_agent
 from hookwright.agent.state.updates import Added, Note, Said, ToolEnded, Update
-from hookwright.cli.render import one_line
 from hookwright.cli.terminal import Style
 from hookwright.models.script import load_script
 from hookwright.models.scripted import ScriptedModel
 from hookwright.observers import EventEnded, Notice, RunEnded
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run
-from hookwright.text import say
+from hookwright.text import one_line, say
 
 HERE = Path(__file__).parent
 PROMPT = "Clear the old results, then make greet() say `Hello, Ada.`"
 
 
 class Account:
-    """Writes what happens, as it happens."""
+    """Prints what happens, as it happens."""
 
     def __init__(self, style: Style) -> None:
         self.style = style
@@ -38,7 +38,7 @@ class Account:
         say([text], sys.stdout)
 
     def hear(self, update: Update) -> None:
-        """Tell what the model says and what its tools return."""
+        """Print what the model says and what its tools return."""
         match update:
             case Said(message=message, shown=shown):
                 if shown:
@@ -56,7 +56,7 @@ class Account:
                 self.line(f"{self.style.dim('       the user reads: ' + one_line(text, 150))}")
 
     def observe(self, notice: Notice) -> None:
-        """Tell what every hook did."""
+        """Print what every hook did."""
         if isinstance(notice, RunEnded):
             run = notice.run
             name = run.handler.label.rsplit("/", 1)[-1].strip('"')
@@ -82,7 +82,7 @@ class Account:
 
 
 async def session(project: Path, home: Path) -> Result:
-    """Run the session and tell it."""
+    """Run the session and print it."""
     account = Account(Style.of(sys.stdout))
     env = {**os.environ, "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     options = AgentOptions(
@@ -93,18 +93,25 @@ async def session(project: Path, home: Path) -> Result:
         permission_mode="acceptEdits",
         allowed_tools=("Bash(rm *)",),
     )
-    model = ScriptedModel(load_script(HERE / "model.yaml"))
+    model = ScriptedModel(load_script(HERE / "model.json"))
     account.line(f"{account.style.bold('user ')}  {PROMPT}")
     async with open_agent(options, model=model, on_message_update=account.hear, observers=[account.observe]) as agent:
         return await agent.run(PROMPT)
 
 
-def main() -> int:
-    """Make the throw-away project, run, check that the hooks held, and clean up."""
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command; it has no options."""
+    parser.epilog = "Exit status: 0 if every hook did its work, 1 if one did not."
+
+
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - the command has no options
+    """Make a temporary project, run the session, check that the hooks held, and clean up."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hookwright-demo-") as folder:
         project, home = Path(folder, "project"), Path(folder, "home")
         shutil.copytree(HERE / "project", project)
+        for hook in (project / ".claude" / "hooks").iterdir():  # an installed package may have lost the bit
+            hook.chmod(0o755)
         home.mkdir()
         result = asyncio.run(session(project, home))
         kept = (project / "old").is_dir()
@@ -121,7 +128,3 @@ def main() -> int:
         print(f"{'✓' if true else '✗'} {what}")
     print(f"{time.monotonic() - started:.1f} s")
     return 0 if all(true for true, _ in held) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The demo: its command, its project and its scripted model."""
