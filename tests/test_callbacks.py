@@ -208,6 +208,15 @@ def test_a_wrong_return_type_is_named(tmp_path: Path) -> None:
     assert "not int" in (outcome.runs[0].verdict.error or "")
 
 
+def test_a_matcher_that_can_never_match_is_refused_where_it_is_written() -> None:
+    hooks = Hooks()
+    with pytest.raises(ValueError, match=r"the matcher `Bash\(` is not valid: "):
+        hooks.on("PreToolUse", "Bash(")
+    with pytest.raises(ValueError, match="Did you mean `PreToolUse`"):
+        hooks.on("PreTooluse")
+    assert hooks.groups == ()
+
+
 def test_registration_checks_the_event_name() -> None:
     with pytest.raises(ValueError, match="is not an event"):
         Hooks().on("PreTool")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from hookwright.matching.matchers import MatchNothing, compile_matcher
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.handlers import CallbackHandler, FunctionHandler, Handler, MatcherGroup, OnFailure
 from hookwright.protocol.sources import Scope, Source
+from hookwright.text import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +39,7 @@ class Hooks:
         name = _name(event)
         limit = timeout_ms / 1000 if timeout_ms is not None else timeout
         failure = OnFailure(on_failure)
+        _check(matcher)
 
         def register(function: F) -> F:
             handler = CallbackHandler(
@@ -71,6 +74,7 @@ class Hooks:
 
     def add(self, event: type[Event] | str, handler: Handler, matcher: str | None = None) -> None:
         """Register a handler of any kind."""
+        _check(matcher)
         self._add(_name(event), matcher, handler)
 
     def _add(self, name: str, matcher: str | None, handler: Handler) -> None:
@@ -80,8 +84,16 @@ class Hooks:
 def _name(event: type[Event] | str) -> str:
     name = event if isinstance(event, str) else event.__name__
     if name not in CATALOGUE:
-        raise ValueError(f"`{name}` is not an event; the events are {', '.join(CATALOGUE)}")
+        meant = did_you_mean(name, CATALOGUE) or f"; the events are {', '.join(CATALOGUE)}"
+        raise ValueError(f"`{name}` is not an event{meant}")
     return name
+
+
+def _check(matcher: str | None) -> None:
+    """Raise ValueError for a matcher that can never match, since its hook would silently never run."""
+    compiled = compile_matcher(matcher)
+    if isinstance(compiled, MatchNothing):
+        raise ValueError(f"the matcher `{matcher}` is not valid: {compiled.error}")
 
 
 def _source(function: Callable[..., Any], event: str) -> Source:

@@ -337,7 +337,7 @@ def test_the_browser_shows_a_background_hook_that_failed_later(tmp_path: Path) -
         await engine.fire(sample("Stop", cwd=str(tmp_path)))
         await background.wait()
         [found] = listed(engine.states(), activity)["Stop"]
-        assert "".join(text for _, text in row(found)) == "● *  exit 7  1× failed later"
+        assert "".join(text for _, text in row(found)) == "● *  exit 7  ran 1×, last: failed later"
         told = ["".join(text for _, text in line) for line in details(found)]
         assert "ran       1 time, 1 without a verdict" in told
         assert "later     Failed with non-blocking status code: No stderr output" in told

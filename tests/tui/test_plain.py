@@ -84,7 +84,7 @@ def test_commands_of_the_screen_have_words(chat: Chat, command: str) -> None:
     done = piped(chat, lines=f"hi\n{command}\n/exit\nnever read\n")
     expected = {
         "/help": "verbose view: every hook run",
-        "/hooks": "userpromptsubmit-0.sh  1× ok, active, from",
+        "/hooks": "userpromptsubmit-0.sh  ran 1×, last: ok, active, from",
         "/verbose": "model reads  UserPromptSubmit hook success: hello",
         "/resume": "/resume needs the id of a session here",
     }

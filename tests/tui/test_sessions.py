@@ -67,6 +67,7 @@ def test_resume_in_a_session_ends_it_and_takes_up_the_chosen_one(chat: Chat) -> 
         terminal.wait("Resume which conversation?")
         terminal.wait("the first question")
         terminal.send(ENTER)
+        terminal.wait("❯ the first question")
         terminal.wait("The first answer.")
         terminal.send(CTRL_D)
         terminal.ended()

@@ -64,6 +64,7 @@ class TextOutput:
         self._errors = sys.stderr if errors is None else errors
         #: Call → the beginning of its error.
         self._failed: dict[str, str] = {}
+        self._warned: list[str] = []
 
     def update(self, update: Update) -> None:
         """Print the answer to a prompt, warnings as they come, and which calls were refused."""
@@ -82,18 +83,19 @@ class TextOutput:
                 pass
 
     def _report_denials(self, result: Result) -> None:
-        if not result.denials:
-            return
-        count = len(result.denials)
-        calls = [
-            f"{call.get('tool_name')}: {self._failed.get(str(call.get('tool_use_id')), '')}" for call in result.denials
+        """Report the calls that rules and modes refused; what a hook refused was reported when it did."""
+        errors = [
+            (str(call.get("tool_name")), self._failed.get(str(call.get("tool_use_id")), "")) for call in result.denials
         ]
-        verb = "call was" if count == 1 else "calls were"
-        self._warn(f"{count} {verb} refused; --allowedTools, --permission-mode or a rule in the settings allows a call")
-        for call in dict.fromkeys(calls):
-            self._warn(f"  {call.removesuffix(': ')}")
+        refused = [f"{name}: {error}" for name, error in errors if not any(error in text for text in self._warned)]
+        if refused:
+            count = "1 call was" if len(refused) == 1 else f"{len(refused)} calls were"
+            self._warn(f"{count} refused; --allowedTools, --permission-mode or a rule in the settings allows a call")
+        for text in dict.fromkeys(refused):
+            self._warn(f"  {text}")
 
     def _warn(self, text: str) -> None:
+        self._warned.append(text)
         say([f"hookwright: {harmless(text)}"], self._errors)
 
     def notice(self, notice: Notice) -> None:

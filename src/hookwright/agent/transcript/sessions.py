@@ -30,6 +30,10 @@ class Saved(msgspec.Struct, frozen=True):
     cwd: str
     first_prompt: str
     title: str | None = None
+    #: The latest text of the user or the model.
+    last_text: str = ""
+    #: Bytes of the transcript.
+    size: int = 0
 
 
 def list_sessions(folders: Sequence[str], cwd: str | None = None) -> list[Saved]:
@@ -102,7 +106,9 @@ def _describe(path: str) -> Saved | None:
     titles = [title for line in (*head, *tail) if (title := title_of(line)) is not None]
     name = os.path.basename(path).removesuffix(".jsonl")
     cwd = next((line["cwd"] for line in head if isinstance(line.get("cwd"), str)), "")
-    return Saved(name, path, facts.st_mtime, cwd, prompt, titles[-1] if titles else None)
+    last = next((text for line in reversed((*head, *tail)) if (text := _text(line)) is not None), "")
+    title = titles[-1] if titles else None
+    return Saved(name, path, facts.st_mtime, cwd, prompt, title, last, facts.st_size)
 
 
 def _objects(data: bytes) -> list[dict[str, Json]]:
@@ -110,7 +116,12 @@ def _objects(data: bytes) -> list[dict[str, Json]]:
 
 
 def _prompt(line: dict[str, Json]) -> str | None:
-    if line.get("type") != "user" or line.get("isMeta") or line.get("isCompactSummary"):
+    return _text(line) if line.get("type") == "user" else None
+
+
+def _text(line: dict[str, Json]) -> str | None:
+    """Return the text of a message of the user or the model; None for any other line."""
+    if line.get("type") not in ("user", "assistant") or line.get("isMeta") or line.get("isCompactSummary"):
         return None
     content = line["message"].get("content") if isinstance(line.get("message"), dict) else None
     if isinstance(content, list):

@@ -65,4 +65,7 @@ def _open(args: argparse.Namespace) -> int:
     status = app.run()
     if app.failure is not None:
         raise app.failure
+    way_back = app.presenter.chat.way_back if app.presenter is not None else None
+    if way_back is not None:
+        print(f"Resume with: {way_back}")
     return status or 0

@@ -13,11 +13,12 @@ from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.state.inbox import Closed, InboxItem, Prompt, TaskNotice, TeamMessage
 from hookwright.agent.state.options import NewSession, Start
 from hookwright.agent.state.session import Permission, PermissionQuestion, Person, Session
-from hookwright.agent.state.updates import Diagnosed, Update
+from hookwright.agent.state.updates import Diagnosed, Opened, Update
 from hookwright.config import Loaded, Review, Reviewed, TrustPolicy, accept, review
 from hookwright.errors import ConfigError, HookwrightError
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.models import from_environment, prefetch
+from hookwright.models.scripted import Unconfigured
 from hookwright.models.types import Model
 from hookwright.observers import Notice
 from hookwright.protocol.events import ConfigChange
@@ -26,11 +27,12 @@ from hookwright.tui.chat.plan import ChatPlan
 from hookwright.tui.feed.activity import Activity
 from hookwright.tui.feed.entries import head_counts
 from hookwright.tui.feed.feed import Feed
-from hookwright.tui.feed.items import Level
+from hookwright.tui.feed.items import Level, PromptItem
 from hookwright.tui.feed.words import plural
 
 #: Seconds between two checks of the settings files while nothing happens.
 LOOK = 0.5
+NO_KEY = "No model: set ANTHROPIC_API_KEY (or OPENAI_API_KEY) to talk to one, or play a script with --script FILE."
 #: The modes that a key cycles through.
 MODES = ("default", "acceptEdits", "plan")
 #: Why a session ends when the user leaves the chat.
@@ -109,6 +111,12 @@ class Chat:
         """The agent of the open session."""
         return self._phase.agent if isinstance(self._phase, InSession) else None
 
+    @property
+    def way_back(self) -> str | None:
+        """The command that resumes the conversation; None if nothing was said in it."""
+        said = any(isinstance(item, PromptItem) for item in self.feed.items)
+        return f"hookwright chat --resume {self.feed.banner.session_id}" if said else None
+
     async def run(self) -> None:
         """Run until the user leaves; raise HookwrightError for a session that cannot be opened."""
         self._task = asyncio.current_task()
@@ -160,8 +168,8 @@ class Chat:
                 self._end(EndingSession(agent, reason, None))
 
     def resume(self, start: Start) -> bool:
-        """End the session and open another one; return False when no session is open to end."""
-        if not isinstance(self._phase, InSession):
+        """End the session and open another one; return False when no session is open, or it is ending already."""
+        if not isinstance(self._phase, InSession) or isinstance(self._phase, EndingSession):
             return False
         self._end(EndingSession(self._phase.agent, "resume", start))
         return True
@@ -254,6 +262,8 @@ class Chat:
         if not isinstance(start, NewSession):
             self.feed.restore(agent.main.dialogue.messages)
         self._describe(session)
+        if isinstance(self._model, Unconfigured):
+            self.feed.say(NO_KEY, Level.WARNING, "no-model")
         session.accompany(self._watch_settings(session))
         for text in self.queued:
             session.inbox.put(Prompt(text))
@@ -314,6 +324,8 @@ class Chat:
     # ── updates and notices ─────────────────────────────────────────────────
 
     def _update(self, update: Update) -> None:
+        if isinstance(update, Opened) and isinstance(self._model, Unconfigured):
+            update = msgspec.structs.replace(update, model="no model")
         self.feed.take(update)
         if self._log is not None:
             self._log.update(update)

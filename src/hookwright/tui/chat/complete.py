@@ -26,7 +26,7 @@ COMMANDS: dict[str, str] = {
     "exit": "exit",
 }
 
-_MOST = 8
+_MOST = 100
 _MOST_FILES = 50_000
 
 _FILE = re.compile(r"(?:^|\s)@([^\s@]*)\Z")

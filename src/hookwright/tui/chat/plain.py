@@ -67,6 +67,8 @@ async def _talk(plan: ChatPlan, *, can_ask: bool) -> int:
     view.listen()
     await view.chat.run()
     view.flush()
+    if view.chat.way_back is not None and sys.stdout.isatty():
+        print(f"Resume with: {view.chat.way_back}")
     return ended[0] if ended else 0
 
 

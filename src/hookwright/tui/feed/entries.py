@@ -76,7 +76,8 @@ def row(found: ListedHook) -> Line:
     spans: list[tuple[str, str]] = [mark, ("", flat(found.entry.matcher.text or "*")), ("dim", "  ")]
     spans.append(("", short_label(handler)))
     if tally.last is not None:
-        spans += [("dim", f"  {tally.runs}× "), _last(tally, tally.last)]
+        blocked = f", {tally.blocks} blocked" if tally.blocks else ""
+        spans += [("dim", f"  ran {tally.runs}×{blocked}, last: "), _last(tally, tally.last)]
     return tuple(spans)
 
 

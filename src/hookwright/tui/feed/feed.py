@@ -12,6 +12,7 @@ from typing import assert_never
 import msgspec
 
 from hookwright.agent.state import endings, updates
+from hookwright.agent.state.prompts import STOPPED_BY_USER
 from hookwright.agent.state.updates import Update
 from hookwright.agent.state.user_notes import HOOK_CHANGED
 from hookwright.observers import EventEnded, LateEnded, Notice
@@ -121,7 +122,7 @@ class Feed:
             content = message["content"]
             if isinstance(content, str):
                 if message["role"] == "user":
-                    self._add(PromptItem(text=content))
+                    self._restore_prompt(content)
                 elif message["role"] == "system":
                     self._add(AddedText(content))
             else:
@@ -131,12 +132,18 @@ class Feed:
         self.items += newer
         self.dirty = 0
 
+    def _restore_prompt(self, text: str) -> None:
+        if text == STOPPED_BY_USER:
+            self.say("Interrupted.", Level.WARNING, "interrupted")
+        else:
+            self._add(PromptItem(text=text))
+
     def _restore_block(self, role: str, block: Mapping[str, Json]) -> None:
         match block.get("type"):
             case "text" if role == "assistant":
                 self._add(AnswerText(text=block["text"], done=True))
             case "text":
-                self._add(PromptItem(text=block["text"]))
+                self._restore_prompt(block["text"])
             case "tool_use":
                 self._add(CallItem(id=block["id"], name=block["name"], input=block["input"]))
             case "tool_result":

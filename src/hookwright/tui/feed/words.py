@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -136,14 +137,15 @@ def quiet_line(firings: Sequence[Firing]) -> Line | None:
 
 def _decisions(firings: Sequence[Firing]) -> Iterator[Span]:
     """Name each decision; one phrase covers all events that changed nothing."""
-    quiet = True
     several = len({firing.event.event_name for firing in firings}) > 1
+    counts: Counter[tuple[str, str, str]] = Counter()
     for firing in firings:
         assert firing.outcome is not None
-        for style, word in effects(firing.outcome):
-            quiet = False
-            yield (style, f" · {firing.event.event_name} {word}" if several else f" · {word}")
-    if quiet:
+        name = firing.event.event_name if several else ""
+        counts.update((style, name, word) for style, word in effects(firing.outcome))
+    for (style, name, word), count in counts.items():
+        yield (style, " · " + " ".join(filter(None, (name, word, f"{count}×" if count > 1 else ""))))
+    if not counts:
         yield ("dim", " · no objection")
 
 

@@ -82,4 +82,6 @@ class SessionsScreen(Screen[str | None]):
 def _row(saved: Saved) -> Text:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.modified))
     title = flat(saved.title or saved.first_prompt)[:200] or "(no prompt)"
-    return on_one_line([(f"{when}  {title}", "")])
+    last = flat(saved.last_text)[:200]
+    tail = [(f"  … {last}", "dim")] if last and last != title else []
+    return on_one_line([(f"{when}  {saved.size / 1024:5.0f} KB  {title[:80]}", ""), *tail])

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from hookwright.tui.widgets.app import ChatApp
 
 
+#: Lines of the menu.
+_ROWS = 8
+
+
 class Completion:
     """The prompt's helper: the suggestions for its text, and which one is selected."""
 
@@ -99,10 +103,21 @@ class Completion:
         styles = styles_of(self._app.current_theme)
         parts: list[tuple[str, Style | str]] = []
         width = max((len(one.label) for one in self._found), default=0) + 2
-        for number, one in enumerate(self._found):
+        first, shown = window(self._chosen, len(self._found))
+        for number, one in list(enumerate(self._found))[first : first + shown]:
             style = styles["head" if number == self._chosen else ""]
             parts.append((f"{'❯' if number == self._chosen else ' '} {flat(one.label):<{width}}", style))
             parts.append((f"{one.detail}\n", styles["dim"]))
+        if shown < len(self._found):
+            parts.append((f"  {self._chosen + 1} of {len(self._found)}, up and down for more", styles["dim"]))
         text = on_one_line(parts)
         text.rstrip()
         menu.update(text)
+
+
+def window(chosen: int, count: int) -> tuple[int, int]:
+    """Return the first line and the number of lines to show; with more than fit, one line says so."""
+    if count <= _ROWS:
+        return 0, count
+    shown = _ROWS - 1
+    return max(0, min(chosen - shown // 2, count - shown)), shown

@@ -38,6 +38,15 @@ class StatusLine(Static):
         self.update(on_one_line(parts))
 
 
+def fitted(text: str, room: int) -> str:
+    """Shorten facts to the room there is: drop whole ones from the end, and cut only the first."""
+    facts = text.split(" · ")
+    while len(facts) > 1 and len(" · ".join(facts)) > room:
+        facts.pop()
+    kept = " · ".join(facts)
+    return kept if len(kept) <= room else (kept[: room - 1] + "…")[:room]
+
+
 class FootLine(Static):
     """One line of facts and keys; a narrow line drops the keys first."""
 
@@ -59,7 +68,7 @@ class FootLine(Static):
 
     def _draw(self) -> None:
         room = self.content_size.width
-        text = self._left[:room]
+        text = fitted(self._left, room)
         gap = room - len(text) - len(self._right)
         if gap >= 2:
             text += " " * gap + self._right
