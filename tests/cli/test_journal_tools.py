@@ -253,9 +253,60 @@ def test_doctor_finds_what_is_broken(shell: Shell) -> None:
     (state / "trust.json").chmod(0o666)
     found = findings(shell, HOOKWRIGHT_STATE_DIR=str(state))
     assert any(state == "bad" and "cannot be read" in text for state, text in found["files"])
-    assert any("`no-such-program` is not on it" in text for _, text in found["PATH"])
+    assert any("cannot work: `no-such-program` is not on PATH" in text for _, text in found["hooks"])
     assert found["trust"][0][0] == "bad"
     assert shell("doctor", HOOKWRIGHT_STATE_DIR=str(state)).returncode == 1
+
+
+def test_doctor_list_and_explain_name_hooks_that_cannot_work_here(shell: Shell) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"type": "prompt", "prompt": "fine?"},
+        {"type": "mcp_tool", "server": "audit", "tool": "log"},
+        {"type": "http", "url": "http://127.0.0.1:9/hook"},
+        {"type": "command", "command": "no-such-program --check"},
+        {"type": "command", "command": "true"},
+    ]
+    settings(shell.home, {"hooks": {"Stop": [{"hooks": kinds}], "PreToolUse": [{"hooks": kinds[-1:]}]}})
+    found = [text for row, text in findings(shell)["hooks"] if row == "bad"]
+    assert [text.split(" cannot work: ")[1].split(" (")[0].split(":")[0] for text in found] == [
+        "no API key",
+        "no server `audit` in .mcp.json; only a run with --mcp-config can have it",
+        "nothing answers at 127.0.0.1",
+        "`no-such-program` is not on PATH",
+    ]
+    assert shell("doctor").returncode == 1
+    listed = shell("list").stdout
+    assert "active, but no API key: set ANTHROPIC_API_KEY (or OPENAI_API_KEY)" in listed
+    assert "active, but `no-such-program` is not on PATH" in listed
+    assert "but no API key" in shell("explain", "Stop").stdout
+    (shell.project / ".mcp.json").write_text('{"mcpServers": {"audit": {"command": "true"}}}')
+    assert "no server" not in shell("list", "Stop", ANTHROPIC_API_KEY="k").stdout
+    assert "API key" not in shell("list", "Stop", ANTHROPIC_API_KEY="k").stdout
+
+
+def test_doctor_names_hooks_that_failed_whenever_they_ran(shell: Shell) -> None:
+    broken = {"type": "command", "command": "echo ruff is missing >&2; exit 1"}
+    settings(shell.home, {"hooks": {"Stop": [{"hooks": [broken, {"type": "command", "command": "true"}]}]}})
+    shell("fire", "Stop")
+    assert not any("failed in all" in text for _, text in findings(shell)["hooks"])
+    shell("fire", "Stop")
+    (text,) = [text for row, text in findings(shell)["hooks"] if "failed in all" in text and row == "bad"]
+    assert "exit 1 failed in all of its last 2 runs" in text
+    assert "ruff is missing" in text
+
+
+def test_list_knows_its_events_and_has_one_heading_for_each(shell: Shell) -> None:
+    hook = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    both = {"hooks": {**hook["hooks"], "Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    settings(shell.home, both)
+    settings(shell.project, hook)
+    assert [line.split()[0] for line in shell("list").stdout.splitlines() if line[:1].isupper()] == [
+        "PreToolUse",
+        "Stop",
+    ]
+    done = shell("list", "stop")
+    assert done.returncode != 0
+    assert "`stop` is not an event. Did you mean `Stop`?" in done.stderr
 
 
 def test_doctor_notices_files_that_others_may_touch(shell: Shell) -> None:

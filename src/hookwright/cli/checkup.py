@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import enum
-import importlib.util
 import os
 import shlex
-import shutil
 import stat
 import sys
 import tempfile
@@ -19,12 +17,13 @@ import msgspec
 
 from hookwright._version import __version__
 from hookwright.cli.journalfile import NAME, Filter, journal_files, records
+from hookwright.cli.readiness import always_failed, importable, obstacle, unreachable
 from hookwright.cli.render import diagnostic_line
 from hookwright.config import FileStatus, Loaded, Places, Review, TrustPolicy, review
 from hookwright.errors import TrustError
 from hookwright.executors.command import base_environment
 from hookwright.protocol.diagnostics import Severity
-from hookwright.protocol.handlers import CommandHandler, Handler, Kind
+from hookwright.protocol.handlers import HttpHandler, Kind
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import place
@@ -76,7 +75,7 @@ def extras(loaded: Loaded) -> Iterator[CheckResult]:
     needed = {extra for kind, extra in _NEEDS.items() if kind in kinds}
     if any(entry.handler.condition for entry in loaded.hooks):
         needed.add("rules")
-    missing = [name for name, (_, modules) in EXTRAS.items() if not all(_importable(m) for m in modules)]
+    missing = [name for name, (_, modules) in EXTRAS.items() if not all(importable(m) for m in modules)]
     there = [name for name in EXTRAS if name not in missing]
     yield CheckResult("extras", Health.GOOD, f"installed: {', '.join(there) or 'none'}")
     for name in missing:
@@ -87,13 +86,6 @@ def extras(loaded: Loaded) -> Iterator[CheckResult]:
             yield CheckResult("extras", Health.NOTE, f"`{name}` is not installed; it is for {use}")
     if kinds & {Kind.PROMPT, Kind.AGENT} and {"anthropic", "openai"} <= set(missing):
         yield CheckResult("extras", Health.BAD, "prompt or agent hooks are configured and no model client is installed")
-
-
-def _importable(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def files(loaded: Loaded) -> Iterator[CheckResult]:
@@ -148,40 +140,31 @@ def hooks(loaded: Loaded) -> Iterator[CheckResult]:
 
 
 def surroundings(loaded: Loaded) -> Iterator[CheckResult]:
-    """Report the PATH hooks get, and the programs they start that are not on it."""
+    """Report the PATH hooks get."""
     given = base_environment(loaded.host)
     yield CheckResult("PATH", Health.GOOD if given.get("PATH") else Health.BAD, given.get("PATH") or "not set")
-    seen: set[str] = set()
-    for entry in loaded.hooks:
-        program = _program(entry.handler)
-        if program is None or program in seen:
+
+
+def readiness(loaded: Loaded) -> Iterator[CheckResult]:
+    """Report each active hook that cannot work here, and each that failed whenever it ran."""
+    reported: set[int] = set()
+    for state in survey(loaded).states():
+        handler = state.entry.handler
+        if state.off is not None and not state.waits:
             continue
-        seen.add(program)
-        if shutil.which(program, path=given.get("PATH", "")) is None:
-            text = f"`{program}` is not on it, and {place(entry.handler.source)} starts with that program"
-            yield CheckResult("PATH", Health.BAD, text)
-
-
-#: Words of the shell itself, which it never searches on PATH.
-_BUILTINS = frozenset(
-    {"cd", "test", "[", "[[", "echo", "printf", "read", "exit", "true", "false", "export", "set", "unset", "exec"}
-    | {"if", "for", "while", "case", "eval", ".", "source", "trap", "ulimit", "umask", "command", ":", "{", "(", "!"}
-)
-
-
-def _program(handler: Handler) -> str | None:
-    """Return the program a command starts with, if that is a plain word."""
-    if not isinstance(handler, CommandHandler):
-        return None
-    word: str | None = handler.command
-    if handler.args is None:
-        try:
-            word = next(iter(shlex.split(handler.command)), None)
-        except ValueError:
-            return None
-    if not word or word in _BUILTINS or any(letter in word for letter in "/$`=;&|(){}<>*~"):
-        return None
-    return word
+        why = obstacle(handler, loaded)
+        if why is None and isinstance(handler, HttpHandler):
+            why = unreachable(handler)
+        if why is not None:
+            reported.add(id(handler))
+            text = f"{state.entry.event} {one_line(handler.label, 60)} cannot work: {why} ({place(handler.source)})"
+            yield CheckResult("hooks", Health.BAD, text)
+    for handler, count, error in always_failed(loaded):
+        if id(handler) not in reported:
+            last = f"; last: {one_line(error, 120)}" if error else ""
+            text = f"{one_line(handler.label, 60)} failed in all of its last {count} runs{last}"
+            text += f" ({place(handler.source)})"
+            yield CheckResult("hooks", Health.BAD, text)
 
 
 async def canary() -> CheckResult:

@@ -3,7 +3,7 @@
 from hookwright.config.frontmatter import ComponentFile, Frontmatter, component_groups, read_frontmatter
 from hookwright.config.items import Changed, Item, New, Trusted
 from hookwright.config.load import FileRead, FileStatus, Loaded, Places, load_hooks
-from hookwright.config.review import Review, Reviewed, accept, review
+from hookwright.config.review import Review, Reviewed, accept, review, shown_entry
 from hookwright.config.settings import PermissionSettings, Settings, Sourced, Switch
 from hookwright.config.trust import TrustGate, TrustPolicy
 from hookwright.config.truststore import Record, TrustStore
@@ -34,4 +34,5 @@ __all__ = [
     "load_hooks",
     "read_frontmatter",
     "review",
+    "shown_entry",
 ]

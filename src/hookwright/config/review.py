@@ -13,6 +13,7 @@ from hookwright.config.items import ABSENT, Changed, Item, State, Trusted
 from hookwright.config.load import Loaded
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.protocol.diagnostics import Diagnostic
+from hookwright.protocol.jsontext import Json
 from hookwright.text import short_path
 
 #: Longer files are not compared line by line.
@@ -37,7 +38,9 @@ class Reviewed(msgspec.Struct, frozen=True):
         before = self.state.previous if isinstance(self.state, Changed) else Record("", "", "")
         old = {file.path: file for file in before.files}
         new = {file.path: file for file in self.item.files}
-        parts = list(_lines("entry", before.entry, self.item.entry))
+        shown = (shown_entry(before.entry), shown_entry(self.item.entry))
+        forms = shown if shown[0] != shown[1] else (before.entry, self.item.entry)
+        parts = list(_lines("entry", *forms))
         for path in sorted(old.keys() | new.keys()):
             parts += _lines(path, _text(old.get(path)), _text(new.get(path)))
         return "\n".join(parts)
@@ -90,6 +93,32 @@ def accept(store: TrustStore, project: str, chosen: Iterable[Reviewed]) -> None:
     for place, items in by_project.items():
         superseded = [item.state.previous.digest for item in items if isinstance(item.state, Changed)]
         store.record(place, [item.item.record for item in items], superseded)
+
+
+#: Defaults of a handler's fields, which a settings file does not write.
+_DEFAULTS: tuple[Json, ...] = (None, False, "continue", [], {})
+#: Fields of the normal form that a settings file writes under another name.
+_KEYS = {
+    "kind": "type",
+    "condition": "if",
+    "status_message": "statusMessage",
+    "is_async": "async",
+    "async_rewake": "asyncRewake",
+    "allowed_env_vars": "allowedEnvVars",
+    "continue_on_block": "continueOnBlock",
+    "on_failure": "onFailure",
+}
+
+
+def shown_entry(entry: str) -> str:
+    """Write the normal form of an entry as its settings file would: its own names, no defaults, no source."""
+    if not entry:
+        return ""
+    value = msgspec.json.decode(entry)
+    if not isinstance(value, dict) or "from" not in value:
+        return entry
+    kept = {_KEYS.get(key, key): one for key, one in value.items() if key != "from" and one not in _DEFAULTS}
+    return msgspec.json.format(msgspec.json.encode(kept), indent=1).decode()
 
 
 def _text(file: FileCopy | None) -> str:

@@ -35,6 +35,11 @@ def from_environment(env: Mapping[str, str], *, script: str | Path | None = None
     return Unconfigured()
 
 
+def has_key(env: Mapping[str, str]) -> bool:
+    """Return whether a key of a provider is set."""
+    return _family(env) is not None
+
+
 def prefetch(env: Mapping[str, str]) -> threading.Thread | None:
     """Import the SDK `from_environment` would use, in a thread; it takes up to a second."""
     family = _family(env)

@@ -16,6 +16,7 @@ from hookwright.cli.checkup import (
     files,
     hooks,
     journal,
+    readiness,
     surroundings,
     trust,
     versions,
@@ -53,6 +54,7 @@ def examine(loaded: Loaded) -> Iterator[CheckResult]:
     yield from extras(loaded)
     yield from files(loaded)
     yield from hooks(loaded)
+    yield from readiness(loaded)
     yield from surroundings(loaded)
     yield from trust(loaded)
     yield from journal(loaded.surroundings.state_dir)

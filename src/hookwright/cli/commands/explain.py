@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from hookwright.cli.options import add_event, add_places, places, read_event
+from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import problems
 from hookwright.cli.terminal import Style
+from hookwright.config import Loaded
 from hookwright.engine import HookEngine
 from hookwright.executors.command import arguments, base_environment
 from hookwright.hookset import Entry
@@ -59,10 +61,10 @@ def run(args: argparse.Namespace) -> int:
     loaded = places(args).load()
     chains = explain(event, survey(loaded))
     if args.json:
-        print(json.dumps([_record(entry, steps, loaded.host) for entry, steps in chains], indent=1))
+        print(json.dumps([_record(entry, steps, loaded) for entry, steps in chains], indent=1))
         return 0
     say(problems(loaded), sys.stderr)
-    say(_lines(event, chains, loaded.host, Style.of(sys.stdout)), sys.stdout)
+    say(_lines(event, chains, loaded, Style.of(sys.stdout)), sys.stdout)
     return 0
 
 
@@ -130,18 +132,19 @@ def would_run(steps: Sequence[Step]) -> bool:
     return all(step.passed for step in steps)
 
 
-def _record(entry: Entry, steps: Sequence[Step], host: Host) -> dict[str, Json]:
+def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Json]:
     runs = would_run(steps)
     return {
         "handler": entry.handler.label,
         "event": entry.event,
         "would_run": runs,
-        "as": _would_run(entry.handler, host) if runs else None,
+        "as": _would_run(entry.handler, loaded.host) if runs else None,
+        "obstacle": obstacle(entry.handler, loaded) if runs else None,
         "chain": [{"step": step.name, "passed": step.passed, "detail": step.detail} for step in steps],
     }
 
 
-def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], host: Host, style: Style) -> Iterator[str]:
+def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
     yield style.bold(hook_name(event)) + style.dim(f"  {len(chains)} configured handler(s), nothing is run")
     for entry, steps in chains:
         runs = would_run(steps)
@@ -150,5 +153,8 @@ def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], host: Host, sty
             mark = style.good("yes") if step.passed else style.bad("no ")
             yield f"      {step.name.ljust(8)} {mark} {flat(step.detail)}"
         if runs:
-            yield f"      {'would run'.ljust(8)} {flat(_would_run(entry.handler, host))}"
+            yield f"      {'would run'.ljust(8)} {flat(_would_run(entry.handler, loaded.host))}"
+            why = obstacle(entry.handler, loaded)
+            if why is not None:
+                yield f"      {style.bad('but ' + flat(why))}"
             yield f"      {'in'.ljust(8)}  {event.cwd}"

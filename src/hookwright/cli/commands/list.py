@@ -8,17 +8,19 @@ import sys
 from collections.abc import Iterator
 
 from hookwright.cli.options import add_places, places
+from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import diagnostic_line, handler_line, problems
 from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.engine import time_limit
+from hookwright.errors import ConfigError
 from hookwright.hookset import Entry
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
 from hookwright.selection import HookState
 from hookwright.session import survey
-from hookwright.text import flat, one_line, say
+from hookwright.text import did_you_mean, flat, one_line, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,20 +32,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print every hook with its state."""
+    if args.event is not None and args.event not in CATALOGUE:
+        raise ConfigError(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
     loaded = places(args).load()
     engine = survey(loaded)
     states = [state for state in engine.states() if args.event in (None, state.entry.event)]
     if args.json:
-        print(json.dumps({"hooks": [record(s) for s in states], "diagnostics": _reports(loaded)}, indent=1))
+        print(json.dumps({"hooks": [record(s, loaded) for s in states], "diagnostics": _reports(loaded)}, indent=1))
         return 0
     say(problems(loaded), sys.stderr)
     say(_lines(states, loaded, Style.of(sys.stdout)), sys.stdout)
     return 0
 
 
-def record(state: HookState) -> dict[str, Json]:
+def record(state: HookState, loaded: Loaded) -> dict[str, Json]:
     """Describe one hook as JSON."""
     entry, handler = state.entry, state.entry.handler
+    why = obstacle(handler, loaded)
     return {
         "event": entry.event,
         "matcher": entry.matcher.text or None,
@@ -57,7 +62,8 @@ def record(state: HookState) -> dict[str, Json]:
         "scope": handler.source.scope.value,
         "source": place(handler.source),
         "state": "active" if state.off is None else state.off[0].value,
-        "detail": "" if state.off is None else state.off[1],
+        "detail": (why or "") if state.off is None else state.off[1],
+        "can_work": why is None,
     }
 
 
@@ -72,7 +78,8 @@ def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[st
     if not states:
         yield "no hooks"
     event = None
-    for number, state in enumerate(states, 1):
+    order = list(dict.fromkeys(state.entry.event for state in states))
+    for number, state in sorted(enumerate(states, 1), key=lambda pair: order.index(pair[1].entry.event)):
         entry = state.entry
         if entry.event != event:
             event = entry.event
@@ -80,7 +87,7 @@ def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[st
         matcher = "every value"
         if entry.matcher.text:
             matcher = one_line(f"`{entry.matcher.text}` ({entry.matcher.describe()})")
-        mark, detail = _mark(state, style)
+        mark, detail = _mark(state, loaded, style)
         yield f"  {number:>3}. {handler_line(entry.handler)}"
         yield f"       {mark}, {matcher}{_extras(entry)}  {style.dim(place(entry.handler.source))}"
         if detail:
@@ -89,9 +96,10 @@ def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[st
     yield from (style.dim(diagnostic_line(d)) for d in loaded.diagnostics if d.severity.value == "info")
 
 
-def _mark(state: HookState, style: Style) -> tuple[str, str]:
+def _mark(state: HookState, loaded: Loaded, style: Style) -> tuple[str, str]:
     if state.off is None:
-        return style.good("active"), ""
+        why = obstacle(state.entry.handler, loaded)
+        return (style.good("active"), "") if why is None else (style.bad(f"active, but {flat(why)}"), "")
     reason, detail = state.off[0], flat(state.off[1])
     return (style.dim(detail), "") if state.waits else (style.warn(f"off: {reason.value}"), detail)
 

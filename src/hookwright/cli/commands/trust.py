@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+import termios
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -43,18 +44,31 @@ def run(args: argparse.Namespace) -> int:
         print(f"revoked: nothing in {loaded.project_dir} is trusted now")
         return 0
     found = review(loaded)
+    asks = bool(found.pending) and not (args.json or args.show or args.yes)
+    if asks and not sys.stdin.isatty():
+        raise TrustError("stdin is not a terminal: review with --show, then trust with --yes")
+    style = Style.of(sys.stdout)
     if args.json:
         print(json.dumps(_record(found), indent=1))
+    elif asks:
+        say(_frame(found, style), sys.stdout)
     else:
-        say(_lines(found, Style.of(sys.stdout)), sys.stdout)
+        say([*_head(found, style), *_items(found.items, style), *_tail(found, style)], sys.stdout)
     if not found.pending or args.show or (args.json and not args.yes):
         return REFUSED if found.pending else 0
     return _decide(args, loaded, found)
 
 
+def _frame(found: Review, style: Style) -> Iterator[str]:
+    """Introduce the questions: what needs none, and what is gone."""
+    yield from _head(found, style)
+    yield from _items([item for item in found.items if not item.pending], style)
+    yield from _tail(found, style)
+
+
 def _decide(args: argparse.Namespace, loaded: Loaded, found: Review) -> int:
     every = found.pending if args.dangerous else found.ordinary
-    chosen = list(every) if args.yes else list(_asked(found))
+    chosen = list(every) if args.yes else list(_asked(found, Style.of(sys.stdout)))
     unbound = [item for item in chosen if item.item.unbound]
     if unbound:
         raise TrustError(f"{place(unbound[0].item.source)}: cannot be trusted: {unbound[0].item.unbound}")
@@ -68,23 +82,42 @@ def _decide(args: argparse.Namespace, loaded: Loaded, found: Review) -> int:
     return 0 if len(chosen) == len(found.pending) else REFUSED
 
 
-def _asked(found: Review) -> Iterator[Reviewed]:
-    if not sys.stdin.isatty():
-        raise TrustError("stdin is not a terminal: review with --show, then trust with --yes")
+def _asked(found: Review, style: Style) -> Iterator[Reviewed]:
+    """Show one item, ask about it, and continue with the next; a yes to the rest is asked twice."""
     every = False
-    for item in found.pending:
+    for number, item in enumerate(found.pending, 1):
+        say(_items([item], style), sys.stdout)
         if every and not item.item.caution:
             yield item
             continue
         choices = "y/N/quit" if item.item.caution else "y/N/all/quit"
         danger = f"DANGEROUS, {flat(item.item.caution)}. " if item.item.caution else ""
         what = one_line(f"{_what(item)} {item.item.label}", 80)
-        answer = input(f"{danger}trust {what}? [{choices}] ").lower()
-        every = every or (answer in ("a", "all") and not item.item.caution)
-        if answer in ("q", "quit"):
+        answer = _answer(f"({number} of {len(found.pending)}) {danger}trust {what}? [{choices}] ", choices)
+        if answer == "all":
+            rest = sum(not other.item.caution for other in found.pending[number - 1 :])
+            every = _answer(f"trust all {rest} that are left, without reading them? [y/N] ", "y/N") == "y"
+        if answer == "quit":
             return
-        if answer in ("y", "yes") or every:
+        if answer == "y" or (answer == "all" and every):
             yield item
+
+
+_ANSWERS = {"": "n", "y": "y", "yes": "y", "n": "n", "no": "n", "a": "all", "all": "all", "q": "quit", "quit": "quit"}
+
+
+def _answer(question: str, choices: str) -> str:
+    """Ask until the answer is one of the choices or empty; what was typed before the question is dropped."""
+    known = choices.lower().split("/")
+    while True:
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        try:
+            answer = _ANSWERS.get(input(question).strip().lower())
+        except EOFError:
+            return "quit"
+        if answer in known:
+            return answer
+        print(f"answer {', '.join(known)}, or enter for no")
 
 
 def _what(item: Reviewed) -> str:
@@ -99,11 +132,14 @@ def _word(item: Reviewed) -> str:
     return "changed" if isinstance(item.state, Changed) else "new"
 
 
-def _lines(found: Review, style: Style) -> Iterator[str]:
+def _head(found: Review, style: Style) -> Iterator[str]:
     yield style.bold(flat(found.project))
     if not found.items:
         yield "  this project has no hooks or settings"
-    for item in found.items:
+
+
+def _items(items: Iterable[Reviewed], style: Style) -> Iterator[str]:
+    for item in items:
         word = style.good("trusted") if not item.pending else style.warn(_word(item))
         yield f"  {word}  {_what(item)}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
         if item.item.borrowed:
@@ -115,10 +151,17 @@ def _lines(found: Review, style: Style) -> Iterator[str]:
         for file in item.item.files:
             if file.digest != ABSENT:
                 yield f"      {style.dim('runs ' + flat(file.path))}"
+        absent = [flat(file.path) for file in item.item.files if file.digest == ABSENT]
+        if absent:
+            more = f", and {len(absent) - 3} more" if len(absent) > 3 else ""
+            yield f"      {style.dim('would also run if they appeared: ' + ', '.join(absent[:3]) + more)}"
         for note in item.item.notes:
             yield f"      {style.warn('not bound: ' + flat(note))}"
         for line in item.diff().splitlines():
             yield f"      {_coloured(harmless(line), style)}"
+
+
+def _tail(found: Review, style: Style) -> Iterator[str]:
     if found.texts:
         yield style.dim(f"  also brings {', '.join(found.texts)}: text for the model, which needs no trust")
     for record in found.removed:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 
-from hookwright.config import Changed, Review, Reviewed
+from hookwright.config import Changed, Review, Reviewed, shown_entry
 from hookwright.config.items import ABSENT
 from hookwright.protocol.sources import place
 from hookwright.text import flat, short_path
@@ -58,17 +57,10 @@ def item_lines(item: Reviewed) -> Iterator[Line]:
     yield from coloured(item.diff().splitlines()) if isinstance(item.state, Changed) else _all_of(item)
 
 
-#: Defaults of a handler's fields.
-_DEFAULTS = (None, False, "continue")
-
-
 def _all_of(item: Reviewed) -> Iterator[Line]:
     """Show a new item in full: the entry without defaults, then every file it runs."""
-    entry = json.loads(item.item.entry)
-    if item.item.event:
-        entry = {key: value for key, value in entry.items() if value not in _DEFAULTS and key != "from"}
     yield (("bold", "entry"),)
-    yield from coloured(f"+{line}" for line in json.dumps(entry, indent=1, ensure_ascii=False).splitlines())
+    yield from coloured(f"+{line}" for line in shown_entry(item.item.entry).splitlines())
     for file in item.item.files:
         if file.digest == ABSENT:
             continue
