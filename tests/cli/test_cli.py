@@ -22,10 +22,10 @@ GUARD = hooks_for("PreToolUse", {"type": "command", "command": "echo not here >&
 def test_help_and_version(shell: Shell) -> None:
     assert shell("--version").stdout.startswith("hookwright ")
     assert "fire" in shell("--help").stdout
-    assert shell().returncode == 1
+    assert shell().returncode == 2
     wrong = shell("fier")
-    assert (wrong.returncode, "not a command" in wrong.stderr) == (1, True)
-    assert shell("fire", "--nope").returncode == 1
+    assert (wrong.returncode, "not a command" in wrong.stderr) == (2, True)
+    assert shell("fire", "--nope").returncode == 2
 
 
 @pytest.mark.req("R-360")
@@ -54,7 +54,7 @@ def test_fire_reads_an_event_from_stdin(shell: Shell) -> None:
     }
     assert shell("fire", stdin=json.dumps(event)).returncode == 2
     broken = shell("fire", stdin="{")
-    assert (broken.returncode, "not valid JSON" in broken.stderr) == (1, True)
+    assert (broken.returncode, "not valid JSON" in broken.stderr) == (2, True)
     missing = shell("fire", stdin=json.dumps({**event, "tool_name": 7}))
     assert "tool_name" in missing.stderr
 
@@ -106,7 +106,7 @@ def test_untrusted_hooks_are_skipped_loudly_until_trusted(shell: Shell) -> None:
 def test_trust_asks_a_person_or_nobody(shell: Shell) -> None:
     settings(shell.project, GUARD)
     done = shell("trust")
-    assert (done.returncode, "--yes" in done.stderr) == (1, True)
+    assert (done.returncode, "--yes" in done.stderr) == (2, True)
 
 
 @pytest.mark.req("R-357", "R-013")
@@ -215,7 +215,7 @@ def test_configuration_problems_are_on_stderr_and_stdout_stays_json(shell: Shell
 
 def test_a_missing_settings_file_is_an_error(shell: Shell) -> None:
     done = shell("fire", "Stop", "--settings", "nope.json")
-    assert (done.returncode, "nope.json" in done.stderr) == (1, True)
+    assert (done.returncode, "nope.json" in done.stderr) == (2, True)
 
 
 def test_fire_writes_a_journal_and_can_leave_it(shell: Shell) -> None:

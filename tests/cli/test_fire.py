@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,9 @@ def test_a_sample_that_is_not_there_says_which_are(shell: Shell) -> None:
     with pytest.raises(InvalidEvent, match="no matcher"):
         sample_fields("Stop", "/project", "Write")
     done = shell("fire", "PreToolUse", "--sample", "Wriet")
-    assert (done.returncode, "mcp__server__tool" in done.stderr) == (1, True)
+    assert (done.returncode, "mcp__server__tool" in done.stderr) == (2, True)
     alone = shell("fire", "--sample", "Write")
-    assert (alone.returncode, "name the event" in alone.stderr) == (1, True)
+    assert (alone.returncode, "name the event" in alone.stderr) == (2, True)
 
 
 def test_show_event_prints_what_the_hook_would_read_and_runs_nothing(shell: Shell) -> None:
@@ -122,7 +123,7 @@ def test_a_slow_start_costs_the_hooks_own_time(shell: Shell) -> None:
 @pytest.mark.parametrize("text", ["crush", "slow", "slow=soon", "crash=2s"])
 def test_a_fault_that_does_not_exist_is_refused(shell: Shell, text: str) -> None:
     done = shell("fire", "PreToolUse", "--inject", text)
-    assert (done.returncode, text in done.stderr) == (1, True)
+    assert (done.returncode, text in done.stderr) == (2, True)
 
 
 # ── what the model gets ─────────────────────────────────────────────────────
@@ -188,7 +189,7 @@ def test_mcp_tool_hooks_get_their_servers(shell: Shell) -> None:
     from_file = shell.json("fire", "PreToolUse", "--mcp-config", "mcp.json")
     assert [inline["reason"], from_file["reason"]] == ["REASON-from-mcp"] * 2
     missing = shell("fire", "PreToolUse", "--mcp-config", "nope.json")
-    assert (missing.returncode, "nope.json" in missing.stderr) == (1, True)
+    assert (missing.returncode, "nope.json" in missing.stderr) == (2, True)
 
 
 def test_watch_fires_again_when_a_script_or_a_setting_changes(shell: Shell) -> None:
@@ -222,3 +223,68 @@ def _until(stream: Any, word: str) -> str:
         if line.startswith(word):
             break
     return "".join(lines)
+
+
+# ── events from a file ──────────────────────────────────────────────────────
+
+
+def test_an_event_on_stdin_gets_ordinary_values_for_what_it_lacks(shell: Shell) -> None:
+    partial = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/x"}})
+    for arguments in (("fire",), ("fire", "PreToolUse")):
+        event = json.loads(shell(*arguments, "--show-event", stdin=partial).stdout)
+        assert (event["tool_name"], event["tool_input"]) == ("Write", {"file_path": "/x"})
+        assert event["tool_use_id"]
+        assert event["session_id"]
+
+
+def test_a_named_event_is_read_from_a_file_and_options_come_last(shell: Shell) -> None:
+    (shell.project / "event.json").write_text('{"tool_name": "Bash", "tool_input": {"command": "ls"}}')
+    with open(shell.project / "event.json", "rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "hookwright.cli", "fire", "PreToolUse", "--show-event", "--set", "tool_use_id=mine"],
+            stdin=file,
+            capture_output=True,
+            cwd=shell.project,
+            check=False,
+        )
+    event = json.loads(done.stdout)
+    assert (event["tool_input"], event["tool_use_id"]) == ({"command": "ls"}, "mine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "message"),
+    [
+        (("fire", "Stop"), '{"hook_event_name": "PreToolUse"}', "the event on stdin is PreToolUse, not Stop"),
+        (("fire", "Stop", "--tool", "Bash"), "", "Stop has no field `tool_name`"),
+        (("fire", "PreToolUse", "--prompt", "x"), "", "PreToolUse has no field `prompt`"),
+        (("fire", "Stop", "--set", "stop_hook_actve=true"), "", "Did you mean `stop_hook_active`?"),
+        (("fire", "SessionStart", "--sample", "bogus"), "", "`bogus` is not a source of SessionStart"),
+        (("fire", "event.json"), "", "hookwright fire < event.json"),
+    ],
+)
+def test_a_wrong_option_is_a_usage_error(shell: Shell, arguments: tuple[str, ...], stdin: str, message: str) -> None:
+    (shell.project / "event.json").write_text("{}")
+    done = shell(*arguments, stdin=stdin)
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+# ── what a failed hook printed ──────────────────────────────────────────────
+
+
+def test_the_end_of_both_streams_of_a_failed_hook_is_shown(shell: Shell) -> None:
+    failing = "for i in $(seq 30); do echo line $i >&2; done; echo on stdout; exit 1"
+    settings(shell.home, hooks_for("Stop", {"type": "command", "command": failing}))
+    shown = shell("fire", "Stop").stdout
+    assert "stderr (last 20 of 30 lines):\n        line 11\n" in shown
+    assert "        line 30\n" in shown
+    assert "        line 10\n" not in shown
+    assert "stdout:\n        on stdout\n" in shown
+
+
+def test_hooks_that_wait_for_a_review_are_one_line(shell: Shell) -> None:
+    hooks = hooks_for("Stop", *({"type": "command", "command": f"true {n}"} for n in range(3)))
+    settings(shell.project, hooks)
+    wanted = "hookwright: 3 hooks of this project are off until you review them: hookwright trust"
+    for command in ("fire", "explain"):
+        assert shell(command, "Stop").stderr.splitlines() == [wanted]
+    assert shell("list").stderr.splitlines() == [wanted]

@@ -28,8 +28,8 @@ def test_the_choice_is_listed(shell: Shell) -> None:
         key: value for row in rows if row["name"] == "llm-review" for key, value in row.items()
     }.items()
     wrong = shell("new", "shel-guard")
-    assert (wrong.returncode, "Did you mean `shell-guard`?" in wrong.stderr) == (1, True)
-    assert shell("new").returncode == 1
+    assert (wrong.returncode, "Did you mean `shell-guard`?" in wrong.stderr) == (2, True)
+    assert shell("new").returncode == 2
 
 
 def test_a_hook_is_written_tested_trusted_and_works(shell: Shell) -> None:
@@ -63,13 +63,13 @@ def test_the_settings_keep_their_form_and_nothing_is_overwritten(shell: Shell) -
     script = shell.project / ".claude" / "hooks" / "path-guard.sh"
     script.write_text("mine\n")
     refused = shell("new", "path-guard")
-    assert (refused.returncode, "not overwritten" in refused.stderr, script.read_text()) == (1, True, "mine\n")
+    assert (refused.returncode, "not overwritten" in refused.stderr, script.read_text()) == (2, True, "mine\n")
 
 
 def test_a_broken_settings_file_stops_everything_before_it_begins(shell: Shell) -> None:
     settings(shell.project, "{broken")
     done = shell("new", "notify")
-    assert (done.returncode, "nothing was changed" in done.stderr) == (1, True)
+    assert (done.returncode, "nothing was changed" in done.stderr) == (2, True)
     assert [path.name for path in (shell.project / ".claude").iterdir()] == ["settings.json"]
 
 
@@ -85,7 +85,7 @@ def test_user_scope_goes_to_the_home(shell: Shell) -> None:
     assert elsewhere.returncode == 0
     text = (shell.home / "my config" / "settings.json").read_text()
     assert f"'{shell.home}/my config/hooks'/notify.sh" in json.loads(text)["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert shell("new", "policy", "--scope", "user").returncode == 1
+    assert shell("new", "policy", "--scope", "user").returncode == 2
 
 
 @pytest.mark.req("R-007")

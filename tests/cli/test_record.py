@@ -81,7 +81,7 @@ def test_events_are_chosen(shell: Shell) -> None:
         (["none.jsonl"], "cannot be read"),
     ):
         done = shell("record", *([path] if args[0].startswith("-") else []), *args)
-        assert (done.returncode, message in done.stderr) == (1, True)
+        assert (done.returncode, message in done.stderr) == (2, True)
     assert "name a transcript" in shell("record").stderr
 
 
@@ -95,9 +95,9 @@ def test_a_live_session_is_recorded_with_what_was_decided(shell: Shell) -> None:
     assert case["expect"]["reason"].endswith(r"no \(really\)")
     assert shell("test", "live.json").returncode == 0
     nothing = shell("record", "--", "true")
-    assert (nothing.returncode, "fired no event" in nothing.stderr) == (1, True)
+    assert (nothing.returncode, "fired no event" in nothing.stderr) == (2, True)
     missing = shell("record", "--", "./nope")
-    assert (missing.returncode, "cannot be started" in missing.stderr) == (1, True)
+    assert (missing.returncode, "cannot be started" in missing.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

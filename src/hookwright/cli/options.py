@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
+import stat
 import sys
 
 from hookwright.cli.agentflags import listed
@@ -12,10 +14,13 @@ from hookwright.config.locations import Surroundings
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
-from hookwright.protocol.jsontext import Json, parse_json
+from hookwright.protocol.jsontext import Json, json_type, parse_json
 from hookwright.protocol.samples import new_session_id, sample_fields, tool_input
 from hookwright.protocol.wire import decode_event
 from hookwright.text import did_you_mean
+
+#: How many seconds a pipe may be silent before an event is fired without reading it.
+_PATIENCE = 0.3
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +62,10 @@ def places(args: argparse.Namespace) -> Places:
 def add_event(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe an event."""
     parser.add_argument(
-        "event", nargs="?", metavar="EVENT", help="event name; if omitted, the event is read as JSON from stdin"
+        "event",
+        nargs="?",
+        metavar="EVENT",
+        help="event name; JSON on stdin gives its fields, and the event itself if no name is given",
     )
     parser.add_argument(
         "--sample",
@@ -87,10 +95,67 @@ def read_event(args: argparse.Namespace) -> Event:
             )
         if args.sample is not None:
             raise InvalidEvent(f"--sample {args.sample}: also name the event, for example PreToolUse")
-        return decode_event(sys.stdin.buffer.read())
+        return decode_event(_completed(sys.stdin.buffer.read(), args))
     if args.event not in CATALOGUE:
-        raise InvalidEvent(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
-    return decode_event({**_defaults(args.event, args.project, args.sample), **_given(args)})
+        raise InvalidEvent(f"`{args.event}` is not an event{_hint(args.event)}")
+    _check_options(args)
+    piped = waiting_input()
+    return decode_event(_completed(piped, args) if piped.strip() else _filled(args.event, args, {}))
+
+
+def _hint(word: str) -> str:
+    if os.path.isfile(word):
+        return f"; to read an event from a file, write: hookwright fire < {word}"
+    return did_you_mean(word, CATALOGUE)
+
+
+def waiting_input() -> bytes:
+    """Return what a file or another program gives this one to read; nothing from a terminal or a silent pipe."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return b""
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        ready, _, _ = select.select([sys.stdin], [], [], _PATIENCE)
+        return sys.stdin.buffer.read() if ready else b""
+    return sys.stdin.buffer.read() if stat.S_ISREG(mode) else b""
+
+
+def _completed(data: bytes, args: argparse.Namespace) -> dict[str, Json]:
+    """Return an event from JSON, with ordinary values for the fields it lacks."""
+    value, problem = parse_json(data.decode("utf-8", "replace"))
+    if problem is not None:
+        raise InvalidEvent(f"the event on stdin is not valid JSON: {problem}")
+    if not isinstance(value, dict):
+        raise InvalidEvent(f"an event is a JSON object, not {json_type(value)}")
+    name = value.get("hook_event_name", args.event)
+    if not isinstance(name, str) or name not in CATALOGUE:
+        decode_event(value)  # raises with the reason
+    if args.event is not None and name != args.event:
+        raise InvalidEvent(f"the event on stdin is {name}, not {args.event}; name one of them")
+    return _filled(name, args, value)
+
+
+def _filled(name: str, args: argparse.Namespace, read: dict[str, Json]) -> dict[str, Json]:
+    """Join samples, the event that was read and the options, the last one first; a tool has its own sample."""
+    given = _given(args)
+    tool = given.get("tool_name", read.get("tool_name"))
+    variant = args.sample
+    if variant is None and isinstance(tool, str) and tool_input(tool, "/") is not None:
+        variant = tool if CATALOGUE[name].rules.target == "tool_name" else None
+    return {**_defaults(name, args.project, variant), **read, **given}
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise InvalidEvent for an option that sets a field the event does not have."""
+    fields = (*CATALOGUE[args.event].__struct_fields__, "hook_event_name")
+    for option, field in (("tool", "tool_name"), ("input", "tool_input"), ("prompt", "prompt")):
+        if getattr(args, option) is not None and field not in fields:
+            raise InvalidEvent(f"--{option}: {args.event} has no field `{field}`; remove the option")
+    for item in args.set:
+        name = item.partition("=")[0]
+        if name not in fields or name == "extra":
+            raise InvalidEvent(f"--set {item}: {args.event} has no field `{name}`{did_you_mean(name, fields)}")
 
 
 def _given(args: argparse.Namespace) -> dict[str, Json]:

@@ -8,13 +8,16 @@ from hookwright.cli.terminal import Style
 from hookwright.config import Loaded
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
-from hookwright.protocol.handlers import Handler
+from hookwright.protocol.handlers import Handler, Kind
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
 from hookwright.protocol.sources import place
 from hookwright.text import flat, harmless, one_line
 from hookwright.visibility import Reader, messages
+
+#: The most lines of each stream of a failed hook that are shown.
+_SHOWN = 20
 
 
 def outcome_lines(
@@ -56,11 +59,25 @@ def _run_lines(run: Run, style: Style) -> Iterator[str]:
     yield f"      {_how_it_ended(run)} → {word}"
     for diagnostic in run.verdict.diagnostics:
         yield f"      {style.warn(flat(diagnostic.message))} {style.dim('[' + diagnostic.code + ']')}"
+    if run.verdict.ending is Ending.ERROR and isinstance(run.reply, Exited):
+        yield from printed_lines(run.reply, style)
+
+
+def printed_lines(reply: Exited, style: Style) -> Iterator[str]:
+    """Write what a failed process printed, the end of each stream."""
+    for name, data in (("stdout", reply.stdout), ("stderr", reply.stderr)):
+        lines = harmless(data.decode("utf-8", "replace")).rstrip().splitlines()
+        if lines:
+            more = f" (last {_SHOWN} of {len(lines)} lines)" if len(lines) > _SHOWN else ""
+            yield style.dim(f"      {name}{more}:")
+            yield from (f"        {line}" for line in lines[-_SHOWN:])
 
 
 def _how_it_ended(run: Run) -> str:
     milliseconds = f"{run.timing.seconds * 1000:.0f} ms"
     match run.reply:
+        case Exited() if run.handler.kind is not Kind.COMMAND:
+            return f"answered in {milliseconds}"
         case Exited(status=status, signal=None):
             return f"exit {status} in {milliseconds}"
         case Exited(signal=signal):
@@ -172,10 +189,19 @@ def late_lines(late: Late, event: Event) -> Iterator[str]:
 
 def problems(loaded: Loaded) -> Iterator[str]:
     """Write the problems of the configuration, worst first."""
+    waiting = sum(diagnostic.code == "untrusted" for diagnostic in loaded.diagnostics)
+    if waiting:
+        yield f"hookwright: {waiting_for_review(waiting)}"
     ranked = sorted(loaded.diagnostics, key=lambda d: list(Severity).index(d.severity))
     for diagnostic in ranked:
-        if diagnostic.severity is not Severity.INFO:
+        if diagnostic.severity is not Severity.INFO and diagnostic.code != "untrusted":
             yield f"hookwright: {diagnostic.severity.value}: {diagnostic_line(diagnostic)}"
+
+
+def waiting_for_review(count: int) -> str:
+    """Write how many hooks wait for the user's review, and what to type."""
+    hooks, are, them = ("1 hook", "is", "it") if count == 1 else (f"{count} hooks", "are", "them")
+    return f"{hooks} of this project {are} off until you review {them}: hookwright trust"
 
 
 def diagnostic_line(diagnostic: Diagnostic) -> str:

@@ -58,6 +58,10 @@ def _variant(name: str, variant: str, cwd: str) -> dict[str, Json]:
     target = CATALOGUE[name].rules.target
     if target is None:
         raise InvalidEvent(f"{name} has no matcher, so it only has one sample; remove `{variant}`")
+    values = CATALOGUE[name].rules.values
+    if target != "tool_name" and values and variant not in values:
+        hint = did_you_mean(variant, values)
+        raise InvalidEvent(f"`{variant}` is not a {target} of {name} (known: {', '.join(values)}){hint}")
     if target != "tool_name":
         return {target: variant}
     given = tool_input(variant, cwd)

@@ -52,7 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--show-event", action="store_true", help="print the event as hooks would read it, without running any"
     )
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
-    parser.epilog = "Exit status: 0 if the action would proceed, 2 if it is blocked, 1 for usage and internal errors."
+    parser.epilog = (
+        "Exit status: 0 if the action would proceed, 2 if it is blocked and for usage errors, 1 for internal errors."
+    )
 
 
 class Fired(msgspec.Struct, frozen=True):

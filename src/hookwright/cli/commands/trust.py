@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the review as JSON and, without --yes, change nothing"
     )
-    parser.epilog = "Exit status: 0 if everything is trusted, 2 if something is not, 1 for usage and internal errors."
+    parser.epilog = "Exit status: 0 if everything is trusted, 2 if something is not and for usage errors."
 
 
 def run(args: argparse.Namespace) -> int:
