@@ -191,7 +191,8 @@ def test_stats_count_refusals_failures_and_silence(shell: Shell) -> None:
     text = shell("stats").stdout
     assert "100%" in text
     assert "1 of them at the time limit" in text
-    assert "never fired in 0 hours" in text
+    assert "never fired in 1 min" in text
+    assert "gave no verdict once" in text
     assert "Notification  true  ~/.claude/settings.json" in text
 
 

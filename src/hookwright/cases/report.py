@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hookwright.cases.case import CaseResult, decision_word
+from hookwright.protocol.replies import Exited
 
 
 def tap(results: Sequence[CaseResult]) -> Iterator[str]:
@@ -60,7 +61,21 @@ def _junit_case(result: CaseResult) -> Iterator[str]:
     yield f"{head}>"
     text = _escaped("\n".join(map(str, result.problems)))
     yield f"      <failure message={_attribute(str(result.problems[0]))}>{text}</failure>"
+    for tag in ("stdout", "stderr"):
+        printed = _printed(result, tag)
+        if printed:
+            yield f"      <system-{tag[3:]}>{_escaped(printed)}</system-{tag[3:]}>"
     yield "    </testcase>"
+
+
+def _printed(result: CaseResult, stream: str) -> str:
+    """Return what the hooks of a case printed, each part after the hook's name."""
+    parts = []
+    for run in result.outcome.runs:
+        data: bytes = getattr(run.reply, stream, b"") if isinstance(run.reply, Exited) else b""
+        if data.strip():
+            parts.append(f"[{run.handler.label}]\n{data.decode('utf-8', 'replace')}")
+    return "\n".join(parts)
 
 
 def _attribute(text: str) -> str:

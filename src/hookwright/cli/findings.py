@@ -1,47 +1,93 @@
-"""Findings as text, JSON, SARIF and GitHub annotations."""
+"""Findings as text, one line each, JSON, SARIF and GitHub annotations."""
 
 from __future__ import annotations
 
 import json
 import os
-import textwrap
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
 
 from hookwright._version import __version__
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, folded
 from hookwright.lint import RULES, Finding, Subject
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.jsontext import Json
 from hookwright.text import escaped, flat, harmless, short_path
 
+#: The width of text that goes to a file or a pipe.
 _WIDTH = 100
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def text_lines(findings: Sequence[Finding], subject: Subject, cwd: str, style: Style) -> Iterator[str]:
-    """Print each finding: place, rule, what happens, why it matters, how to fix it."""
+class Page(msgspec.Struct, frozen=True):
+    """How findings are written as text: from where, how wide, in which colours."""
+
+    cwd: str
+    style: Style
+    width: int | None = None
+
+
+def text_lines(findings: Sequence[Finding], subject: Subject, page: Page) -> Iterator[str]:
+    """Print each finding: place, rule, what happens, the line itself, why it matters, how to fix it."""
+    style, width = page.style, page.width or _WIDTH
     for found in findings:
         rule = RULES[found.rule]
-        place = f"{short_path(found.at.path, cwd)}:{found.at.line}:{found.at.column}"
-        yield f"{style.bold(flat(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
-        for label, words in (("", found.what), ("why", rule.why), ("fix", found.write)):
-            yield from _paragraph(label, harmless(words), style)
+        place = f"{short_path(found.at.path, page.cwd)}:{found.at.line}:{found.at.column}"
+        head = f"{style.bold(flat(place))} {_coloured(found.severity, style)} {style.bold(rule.title)}"
+        why = f"  why: {rule.why}" if _adds(rule.why, found.what) else ""
+        yield from folded([head, f"  {flat(found.what)}"], width)
+        yield from _frame(found, width, style)
+        yield from (style.dim(line) for line in folded([why] if why else [], width))
+        yield from folded([f"  fix: {flat(found.write)}"], width)
         yield ""
-    yield _summary(findings, subject, style)
+    yield from folded([_summary(findings, subject, style)], width)
+
+
+def concise_lines(findings: Sequence[Finding], subject: Subject, page: Page) -> Iterator[str]:
+    """Print one line for each finding."""
+    for found in findings:
+        place = f"{short_path(found.at.path, page.cwd)}:{found.at.line}:{found.at.column}"
+        level = _coloured(found.severity, page.style)
+        yield f"{flat(place)}: {level} {page.style.bold(found.rule)} {' '.join(flat(found.what).split())}"
+    yield _summary(findings, subject, page.style)
+
+
+def _adds(why: str, what: str) -> bool:
+    """Return whether the reason of a rule says something that the finding does not say already."""
+    known = set(re.findall(r"\w+", what.lower()))
+    words = [word for word in re.findall(r"\w+", why.lower()) if len(word) > 3]
+    return sum(word not in known for word in words) * 2 > len(words)
+
+
+def _frame(found: Finding, width: int, style: Style) -> Iterator[str]:
+    """Print the line of a finding with a mark under its column; nothing where it cannot be read."""
+    try:
+        with open(found.at.path, encoding="utf-8", errors="replace") as file:
+            line = next(islice(file, found.at.line - 1, None), "").rstrip("\n")
+    except OSError:
+        return
+    if not line.strip():
+        return
+    number = str(found.at.line)
+    room = max(20, width - len(number) - 6)
+    start = max(0, min(found.at.column - 1 - room // 2, len(line) - room)) if len(line) > room else 0
+    shown = harmless(line[start : start + room].replace("\t", " "))
+    mark = " " * (found.at.column - 1 - start) + "^"
+    yield style.dim(f"  {number} | ") + shown
+    yield style.dim(f"  {' ' * len(number)} | ") + _paint(found.severity, style)(mark)
+
+
+def _paint(severity: Severity, style: Style) -> Callable[[str], str]:
+    return {Severity.ERROR: style.bad, Severity.WARNING: style.warn, Severity.INFO: style.dim}[severity]
 
 
 def _coloured(severity: Severity, style: Style) -> str:
-    paint = {Severity.ERROR: style.bad, Severity.WARNING: style.warn, Severity.INFO: style.dim}[severity]
-    return paint(severity.value)
-
-
-def _paragraph(label: str, words: str, style: Style) -> Iterator[str]:
-    head = f"{label}: " if label else ""
-    lines = textwrap.wrap(head + words, _WIDTH, break_long_words=False, break_on_hyphens=False)
-    for line in lines:
-        yield "  " + (style.dim(line) if label == "why" else line)
+    return _paint(severity, style)(severity.value)
 
 
 def _summary(findings: Sequence[Finding], subject: Subject, style: Style) -> str:

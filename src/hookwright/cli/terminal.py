@@ -1,9 +1,69 @@
-"""Colours for terminals."""
+"""Colours for terminals, and lines that fit them."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable, Iterator
 from typing import TextIO
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PIECE = re.compile(r"\s*\S+")
+#: Further lines of a folded one are indented by this much more than its first.
+_HANG = 2
+
+
+def columns(stream: TextIO) -> int | None:
+    """Return how many columns a stream has: COLUMNS, or those of its terminal; None for a pipe or a file."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    if not stream.isatty():
+        return None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def folded(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """Fold lines that are too long.
+
+    Law: a line that fits is unchanged. Any other is broken at white space, or after a `/` inside a word that is longer
+    than a line; every further line is indented a little more than the first. Nothing else is added or lost.
+    """
+    for line in lines:
+        for part in line.split("\n"):
+            yield from [part] if width is None or visible(part) <= width else _fold(part, width)
+
+
+def visible(text: str) -> int:
+    """Return the number of characters without colours."""
+    return len(_COLOUR.sub("", text))
+
+
+def _fold(line: str, width: int) -> Iterator[str]:
+    indent = len(line) - len(line.lstrip(" "))
+    hang = " " * min(indent + _HANG, width // 2)
+    current = ""
+    for piece in _PIECE.findall(line):
+        if current.strip() and visible(current + piece) > width:
+            yield current
+            current, piece = "", hang + piece.lstrip()
+        current += piece
+        while visible(current) > width and (cut := _slash(current, width, len(hang))) > 0:
+            yield current[:cut]
+            current = hang + current[cut:]
+    if current:
+        yield current
+
+
+def _slash(text: str, width: int, indent: int) -> int:
+    """Return where to break a long word: after its last `/` that still fits; 0 when there is none."""
+    if "\x1b" in text:
+        return 0
+    found = text.rfind("/", indent + 1, width)
+    return found + 1 if found > indent else 0
 
 
 class Style:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hookwright.cli.findings import as_json, as_sarif, github_lines, text_lines
-from hookwright.cli.terminal import Style
+from hookwright.cli.findings import Page, as_json, as_sarif, concise_lines, github_lines, text_lines
+from hookwright.cli.terminal import Style, columns
 from hookwright.config.locations import Surroundings
 from hookwright.errors import ConfigError
 from hookwright.lint import RULES, CheckOptions, CheckScope, Finding, RuleSelection, Subject, gather, lint, read_target
@@ -36,7 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", action="store_true", help="also check your user settings, skills and agents")
     parser.add_argument("--all", action="store_true", help="also check user and managed settings and enabled plugins")
     parser.add_argument(
-        "--format", choices=("text", "json", "sarif", "github"), default="text", help="output format (default: text)"
+        "--format",
+        choices=("text", "concise", "json", "sarif", "github"),
+        default="text",
+        help="output format (default: text)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
     parser.add_argument(
@@ -90,6 +93,11 @@ def run(args: argparse.Namespace) -> int:
     options = CheckOptions(env=around.env, target=read_target(args.target))
     request = _Request(wanted, options, around)
     subject = request.gather()
+    if not subject.documents and not args.paths and not wanted.user and not wanted.everything:
+        request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(wanted, user=True))
+        subject = request.gather()
+        if subject.documents:
+            say(["This project has no hooks of its own; checking your own settings, as with --user."], sys.stderr)
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
         subject, found = _fixed(args, request, selection, subject, found)
@@ -167,5 +175,7 @@ def _print(found: Sequence[Finding], subject: Subject, form: str) -> None:
             say([as_sarif(found, cwd)], sys.stdout)
         case "github":
             say(github_lines(found, cwd), sys.stdout)
+        case "concise":
+            say(concise_lines(found, subject, Page(cwd, Style.of(sys.stdout))), sys.stdout)
         case _:
-            say(text_lines(found, subject, cwd, Style.of(sys.stdout)), sys.stdout)
+            say(text_lines(found, subject, Page(cwd, Style.of(sys.stdout), columns(sys.stdout))), sys.stdout)

@@ -13,7 +13,7 @@ import msgspec
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import problems
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.engine import HookEngine
 from hookwright.executors.command import arguments, base_environment
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps([_record(entry, steps, loaded) for entry, steps in chains], indent=1))
         return 0
     say(problems(loaded), sys.stderr)
-    say(_lines(event, chains, loaded, Style.of(sys.stdout)), sys.stdout)
+    say(folded(_lines(event, chains, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
     return 0
 
 
@@ -92,7 +92,7 @@ def _steps(entry: Entry, skip: Skip | None, event: Event) -> Iterator[Step]:
         reason, detail = entry.held
         yield Step("enabled", False, detail or reason.value)
         return
-    yield Step("enabled", True, "yes")
+    yield Step("enabled", True, "")
     for name, reasons in _LINKS:
         if skip is not None and skip.reason in reasons:
             yield Step(name, False, _failed(skip))
@@ -113,12 +113,16 @@ def _passed(name: str, entry: Entry, event: Event) -> str:
                 return "this event has no matcher"
             return f"`{entry.matcher.text or '*'}` ({entry.matcher.describe()}) matches `{value}`"
         case "if":
-            return f"`{entry.handler.condition}` matches or cannot be decided" if entry.handler.condition else "none"
+            return (
+                f"`{entry.handler.condition}` matches or cannot be decided"
+                if entry.handler.condition
+                else "no condition"
+            )
         case "kind":
             return entry.handler.kind.value
         case "dedupe":
             return "no equal handler"
-    return "yes"
+    return ""
 
 
 def _would_run(handler: Handler, host: Host) -> str:
@@ -145,16 +149,24 @@ def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Js
 
 
 def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
-    yield style.bold(hook_name(event)) + style.dim(f"  {len(chains)} configured handler(s), nothing is run")
-    for entry, steps in chains:
+    about = [(entry, steps) for entry, steps in chains if entry.event == event.event_name]
+    yield style.bold(hook_name(event)) + style.dim(f"  {_counted(len(about))}, nothing is run")
+    for entry, steps in about:
         runs = would_run(steps)
         yield f"  {style.good('✓') if runs else style.dim('–')} {one_line(entry.handler.label)}"
         for step in steps:
-            mark = style.good("yes") if step.passed else style.bad("no ")
-            yield f"      {step.name.ljust(8)} {mark} {flat(step.detail)}"
+            mark = style.good("✓") if step.passed else style.bad("✗")
+            yield f"      {mark} {step.name.ljust(8)} {flat(step.detail)}".rstrip()
         if runs:
-            yield f"      {'would run'.ljust(8)} {flat(_would_run(entry.handler, loaded.host))}"
+            yield f"      would run {flat(_would_run(entry.handler, loaded.host))}"
             why = obstacle(entry.handler, loaded)
             if why is not None:
                 yield f"      {style.bad('but ' + flat(why))}"
-            yield f"      {'in'.ljust(8)}  {event.cwd}"
+            yield f"      in        {event.cwd}"
+    others = len(chains) - len(about)
+    if others:
+        yield style.dim(f"{_counted(others)} of other events; hookwright list shows them")
+
+
+def _counted(number: int) -> str:
+    return "1 hook" if number == 1 else f"{number} hooks"

@@ -17,7 +17,7 @@ from hookwright.cli.contract import contract
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from hookwright.cli.servers import add_servers, powers
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.cli.watch import stamps, wait_for_change, watched_files
 from hookwright.config import Loaded
 from hookwright.engine import Options
@@ -127,8 +127,11 @@ def _tell(fired: Fired, args: argparse.Namespace) -> None:
         say([escaped(json.dumps({**contract(fired.outcome), **ours}, ensure_ascii=False, default=str))], sys.stdout)
     else:
         style = Style.of(sys.stdout)
-        say(outcome_lines(fired.event, fired.outcome, style, fired.struck), sys.stdout)
-        say(latency_line(fired.outcome, fired.seconds, style), sys.stdout)
+        lines = [
+            *outcome_lines(fired.event, fired.outcome, style, fired.struck),
+            *latency_line(fired.outcome, fired.seconds, style),
+        ]
+        say(folded(lines, columns(sys.stdout)), sys.stdout)
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[str]:

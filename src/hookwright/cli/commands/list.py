@@ -1,4 +1,4 @@
-"""List every configured hook in configuration order, with its state."""
+"""List every configured hook by event, in configuration order, with its state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hookwright.cli.options import add_places, places
 from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import diagnostic_line, handler_line, problems
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.engine import time_limit
 from hookwright.errors import ConfigError
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"hooks": [record(s, loaded) for s in states], "diagnostics": _reports(loaded)}, indent=1))
         return 0
     say(problems(loaded), sys.stderr)
-    say(_lines(states, loaded, Style.of(sys.stdout)), sys.stdout)
+    say(folded(_lines(states, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
     return 0
 
 

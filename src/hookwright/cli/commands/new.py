@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from hookwright.cli.options import add_places, places
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.errors import ConfigError
 from hookwright.protocol.sources import Scope
 from hookwright.templates import Template, TemplateLanguage, load_template, template_names
@@ -77,13 +77,11 @@ def _list(as_json: bool) -> int:
     style = Style.of(sys.stdout)
     width = max(len(item.name) for item in templates)
     for item in templates:
-        say(
-            [
-                f"{style.bold(item.name.ljust(width))}  {item.title}",
-                style.dim(f"{'':{width}}  {', '.join(item.events)}"),
-            ],
-            sys.stdout,
-        )
+        lines = [
+            f"{style.bold(item.name.ljust(width))}  {item.title}",
+            style.dim(f"{'':{width}}  {', '.join(item.events)}"),
+        ]
+        say(folded(lines, columns(sys.stdout)), sys.stdout)
     return 0
 
 

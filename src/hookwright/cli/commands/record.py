@@ -93,7 +93,8 @@ def _live(command: Sequence[str]) -> tuple[int, list[Seen]]:
         try:
             done = subprocess.run(command, env={**os.environ, RECORD_VARIABLE: path}, check=False)
         except OSError as error:
-            raise InvalidCase(f"{command[0]}: cannot be started: {error.strerror}") from None
+            what = "no such transcript" if command[0].endswith((".jsonl", ".json")) else "cannot be started"
+            raise InvalidCase(f"{command[0]}: {what}: {error.strerror}") from None
         finally:
             signal.signal(signal.SIGINT, before)
         if not os.path.exists(path):

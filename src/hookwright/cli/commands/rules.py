@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.errors import ConfigError
 from hookwright.lint import FAMILIES, RULES, LintRule, Sample
 from hookwright.protocol.jsontext import Json
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     style = Style.of(sys.stdout)
     lines = [line for rule in chosen for line in _explained(rule, style)] if chosen else _table(style)
-    say(lines, sys.stdout)
+    say(folded(lines, columns(sys.stdout)), sys.stdout)
     return 0
 
 

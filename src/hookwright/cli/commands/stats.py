@@ -14,7 +14,7 @@ import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, journal_files, journal_folder, read_filter, records
 from hookwright.cli.options import add_places, places
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
 from hookwright.hookset import Entry
@@ -24,6 +24,9 @@ from hookwright.protocol.sources import place
 from hookwright.text import one_line, say
 
 _REFUSALS = ("deny", "block")
+
+#: From this width on, a hook is on the line of its numbers.
+_WIDE = 110
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_summary(rows, silent, begins, wanted), indent=1))
         return 0
-    say(_lines(rows, silent, begins, wanted), sys.stdout)
+    say(folded(_lines(rows, silent, begins, wanted), columns(sys.stdout)), sys.stdout)
     return 0
 
 
@@ -180,7 +183,8 @@ def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | Non
         )
         if row.failed:
             kind = f", {row.timed_out} of them at the time limit" if row.timed_out else ""
-            yield style.warn(f"{'':>14}gave no verdict {row.failed} times{kind}")
+            times = "once" if row.failed == 1 else f"{row.failed} times"
+            yield style.warn(f"{'':>14}gave no verdict {times}{kind}")
         if row.no_end > 0:
             yield style.dim(f"{'':>14}{row.no_end} of them in the background without a recorded end")
     if silent:
@@ -190,7 +194,13 @@ def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | Non
 
 
 def _row(*cells: str) -> str:
-    return "".join(cell.rjust(9) for cell in cells[:-1]) + f"  {cells[-1]}"
+    """Write the numbers and the hook on one line, or on two where the terminal is narrow."""
+    numbers = "".join(cell.rjust(9) for cell in cells[:-1])
+    width = columns(sys.stdout)
+    if width is None or width >= _WIDE:
+        return f"{numbers}  {cells[-1]}"
+    narrow = "".join(cell.rjust(max(8, width // 7)) for cell in cells[:-1])
+    return f"{cells[-1]}\n{narrow}"
 
 
 def _span(begins: float | None, wanted: Filter) -> str:
@@ -198,7 +208,12 @@ def _span(begins: float | None, wanted: Filter) -> str:
     if begins is None:
         return "as far as is known"
     days = (time.time() - max(begins, wanted.since or 0.0)) / 86400
-    return f"in {days:.0f} days" if days >= 1.5 else f"in {days * 24:.0f} hours"
+    if days >= 1.5:
+        return f"in {days:.0f} days"
+    hours = days * 24
+    if hours >= 1.5:
+        return f"in {hours:.0f} hours"
+    return "in the last hour" if hours >= 0.75 else f"in {max(1, round(hours * 60))} min"
 
 
 def _date(moment: float) -> str:

@@ -12,8 +12,8 @@ from datetime import datetime
 import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
-from hookwright.cli.terminal import Style
-from hookwright.text import escaped, flat, one_line, say
+from hookwright.cli.terminal import Style, columns, folded
+from hookwright.text import flat, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-n", type=int, default=20, metavar="N", help="show the last N records, 0 for all (default: 20)"
     )
     add_journal(parser, since=None)
+    parser.add_argument("--all", action="store_true", help="also show events for which no hook is configured")
     parser.add_argument("--decision", choices=DECISIONS, help="show only records with this decision")
     parser.add_argument("--outcome", choices=OUTCOMES, help="show only runs with this outcome")
     parser.add_argument(
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         kinds=frozenset(args.kind) if args.kind else Filter().kinds,
     )
     folder = journal_folder(args)
-    found: Iterable[Record] = records(folder, wanted)
+    found: Iterable[Record] = (record for record in records(folder, wanted) if args.all or _had_hooks(record))
     if args.n > 0:
         found = deque(found, maxlen=args.n)
     style = Style.of(sys.stdout)
@@ -64,14 +65,23 @@ def run(args: argparse.Namespace) -> int:
     if args.follow:
         try:
             for record in follow(folder, wanted):
-                _tell(record, args.json, style)
+                if args.all or _had_hooks(record):
+                    _tell(record, args.json, style)
         except KeyboardInterrupt:  # the ordinary way out of following
             pass
     return 0
 
 
+def _had_hooks(record: Record) -> bool:
+    """Return whether a record says something: it is about a hook, or about an event that had one."""
+    return record.get("kind") != "event" or bool(record.get("ran") or record.get("skipped"))
+
+
 def _tell(record: Record, as_json: bool, style: Style) -> None:
-    say([escaped(json.dumps(record, ensure_ascii=False)) if as_json else trace_line(record, style)], sys.stdout)
+    if as_json:
+        say([escaped(json.dumps(record, ensure_ascii=False))], sys.stdout)
+    else:
+        say(folded([trace_line(record, style)], columns(sys.stdout)), sys.stdout)
 
 
 def trace_line(record: Record, style: Style) -> str:
