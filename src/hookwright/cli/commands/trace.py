@@ -13,7 +13,7 @@ import msgspec
 
 from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
 from hookwright.cli.terminal import Style, columns, folded
-from hookwright.text import flat, one_line, say
+from hookwright.text import escaped, flat, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
 OUTCOMES = ("success", "error", "cancelled", "async", "skipped")
