@@ -146,8 +146,9 @@ class ReadTools:
             after=0,
             numbers=True,
         )
-        total = sum(count for _, count in found["files"])
-        return _listed(found["lines"], total, "matches") or "(no matches)"
+        total = sum(count for _, count, _ in found["files"])
+        lines = [line for _, _, shown in found["files"] for line in shown]
+        return _listed(lines, total, "matches") or "(no matches)"
 
     async def _glob(self, given: Mapping[str, Json]) -> str:
         path = self._path(given, "path", ".")
