@@ -85,7 +85,8 @@ def messages(outcome: Outcome) -> tuple[Message, ...]:
     Law (requirements 17):
     1. a refusal goes to the reader the event names: its reason to the model as a tool result, feedback or reminder,
        or to the user as a block; on events whose refusals have no reader it leaves a debug line. The user also sees
-       what the model is refused.
+       what the model is refused. A refused /compact or /model prints the reason as the command's own output, which
+       the model reads with the next prompt.
     2. context and the plain text an event accepts go to the model alone.
     3. a systemMessage goes to the user alone, except where the event gives it to the model.
     4. a stop's reason goes to the user and stays in the conversation: the model reads it if there is a next request.
