@@ -150,7 +150,7 @@ def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Js
 
 def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
     about = [(entry, steps) for entry, steps in chains if entry.event == event.event_name]
-    yield style.bold(hook_name(event)) + style.dim(f"  {_counted(len(about))}, nothing is run")
+    yield style.bold(flat(hook_name(event))) + style.dim(f"  {_counted(len(about))}, nothing is run")
     for entry, steps in about:
         runs = would_run(steps)
         yield f"  {style.good('✓') if runs else style.dim('–')} {one_line(entry.handler.label)}"
