@@ -546,6 +546,17 @@ def test_a_callbacks_timeout_blocks_three_events(name: str) -> None:
     assert refused(interpret(TimedOut(1.0), handler, event(name))) == blocks
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_callback_that_cannot_be_asked_blocks_where_its_silence_would(name: str) -> None:
+    handler = CallbackHandler(source=Source(Scope.PROGRAM), function=print)
+    gone = Failed(Failure.CONNECTION, "The host is gone.")
+    verdict = interpret(gone, handler, event(name))
+    silent = ("PreToolUse", "UserPromptSubmit", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove")
+    assert refused(verdict) == (name in silent)
+    raised = interpret(Failed(Failure.EXCEPTION, "ValueError: x"), handler, event(name))
+    assert refused(raised) == (name in ("WorktreeCreate", "WorktreeRemove"))
+
+
 @pytest.mark.req("R-217", "R-287")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("why", [why for why in Failure if why is not Failure.GUARD])

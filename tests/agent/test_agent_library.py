@@ -238,7 +238,7 @@ def test_updates_tell_the_whole_story_in_order(place: Place) -> None:
             assert update.result.text == "end"
 
     asyncio.run(run(options(place), Recording([[bash("echo x")], [{"text": "end"}]]), on_message_update=listen))
-    assert kinds == ["Opened", "Said", "ToolEnded", "Typed", "Said", "Ended"]
+    assert kinds == ["Opened", "TurnBegan", "CallTyped", "Said", "ToolEnded", "Typed", "Said", "Ended"]
 
 
 @pytest.mark.req("R-245", "R-366")

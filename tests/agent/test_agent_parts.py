@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.agent.headless.control import prompt_text
+from hookwright.agent.headless.control import read_prompt
 from hookwright.agent.state.components import Skill, given_agents
+from hookwright.agent.state.inbox import Prompt
 from hookwright.agent.state.instructions import MAX_DEPTH, Instructions
 from hookwright.agent.state.session import has_effort
 from hookwright.agent.subagents.worktrees import WorktreeFailed, checked
@@ -157,6 +158,6 @@ def test_which_models_take_an_effort(model: str, has: bool) -> None:
 
 def test_the_words_of_a_user_line() -> None:
     blocks = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
-    assert prompt_text({"message": {"role": "user", "content": "plain"}}) == "plain"
-    assert prompt_text({"message": {"content": blocks}}) == "a\n\nb"
-    assert prompt_text({"message": 3}) == ""
+    assert read_prompt({"message": {"role": "user", "content": "plain"}}) == Prompt("plain")
+    assert read_prompt({"message": {"content": blocks}}) == Prompt("a\nb", ({"type": "image"},))
+    assert read_prompt({"message": 3, "client_composed": True}) == Prompt("", verbatim=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ def test_every_line_of_a_stream_is_json_from_init_to_result(place: Place) -> Non
     place.hook("SessionStart", "echo not json")
     place.hook("PostToolUse", "echo not json; echo neither >&2")
     ran = place.run({"turns": [[bash("echo x")], [{"text": "end"}]]}, *ALLOW)
-    first, last = ran.lines[0], ran.lines[-1]
+    assert [line["subtype"] for line in ran.lines[:3]] == ["hook_started", "hook_response", "init"]
+    (first,), last = ran.of("system", "init"), ran.lines[-1]
     assert (first["type"], first["subtype"], first["cwd"]) == ("system", "init", str(place.project))
     assert {"Bash", "Read"} <= set(first["tools"])
     assert (last["type"], last["subtype"], last["result"]) == ("result", "success", "end")
@@ -65,9 +67,12 @@ def test_hook_lines_tell_start_and_end(place: Place) -> None:
 
 def test_partial_messages_arrive_piece_by_piece(place: Place) -> None:
     ran = place.run({"turns": [[{"text": "one two three"}]]}, "--include-partial-messages")
-    pieces = [line["event"]["delta"]["text"] for line in ran.of("stream_event")]
+    events = [line["event"] for line in ran.of("stream_event")]
+    pieces = [event["delta"]["text"] for event in events if event["type"] == "content_block_delta"]
     assert "".join(pieces) == "one two three"
     assert len(pieces) > 1
+    kinds = [event["type"] for event in events if event["type"] != "content_block_delta"]
+    assert kinds == ["message_start", "content_block_start", "content_block_stop", "message_delta", "message_stop"]
 
 
 @pytest.mark.req("R-277", "R-280")
@@ -92,7 +97,7 @@ def test_a_hook_without_a_verdict_is_told(place: Place) -> None:
 
 def test_no_prompt_is_an_error(place: Place) -> None:
     ran = place.run(DONE, prompt="")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "no prompt" in ran.stderr
 
 
@@ -106,11 +111,14 @@ def test_no_prompt_is_an_error(place: Place) -> None:
         (("--mcp-config", "none.json"), "none.json"),
         (("--resume", ""), "--continue"),
         (("--resume", "none"), "none"),
+        (("--json-schema", "[]"), "--json-schema: expected a JSON object"),
+        (("--json-schema", '{"type": "array"}'), "wrap other values in an object"),
+        (("--system-prompt-file", "missing.txt"), "--system-prompt-file missing.txt"),
     ],
 )
 def test_flags_that_cannot_be_carried_out_are_refused(place: Place, flags: tuple[str, ...], said: str) -> None:
     ran = place.run(DONE, *flags)
-    assert ran.code == 1
+    assert ran.code == 2
     assert said in ran.stderr
 
 
@@ -131,13 +139,13 @@ def test_setup_and_session_start_only(place: Place) -> None:
     ran = place.run(DONE, "--init-only")
     assert ran.code == 0
     assert place.order == ["Setup", "SessionStart"]
-    assert ran.results == []
+    assert ran.stdout == ""
 
 
 def test_the_turn_limit_ends_a_run(place: Place) -> None:
     place.hook("Stop")
     ran = place.run({"turns": [[bash("echo 1")], [bash("echo 2")], [{"text": "end"}]]}, "--max-turns", "2", *ALLOW)
-    assert (ran.code, ran.results[0]["subtype"], ran.results[0]["num_turns"]) == (1, "error_max_turns", 2)
+    assert (ran.code, ran.results[0]["subtype"], ran.results[0]["num_turns"]) == (1, "error_max_turns", 3)
     assert place.got("Stop") == []
 
 
@@ -336,6 +344,36 @@ def test_a_hook_in_the_background_wakes_the_model(place: Place) -> None:
 
     ran = place.talk({"turns": turns}, [twice], *ALLOW)
     assert [result["result"] for result in ran.results] == ["idle", "SAW"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--disallowedTools", "Bash(ls *"), "--disallowedTools 'Bash(ls *'"),
+        (("--allowedTools", "Bash(ls *"), "--allowedTools 'Bash(ls *'"),
+        (("--permission-mode", "bogus"), "--permission-mode bogus"),
+        (("--tools", "Bash,Raed"), "there is no tool Raed. The tools are Agent, "),
+        (("--settings", '{"sandbox": {"enabled": true}}'), "cannot be run in a sandbox"),
+    ],
+)
+def test_a_mistyped_restriction_is_refused_before_anything_runs(place: Place, args: tuple[str, ...], said: str) -> None:
+    place.hook("SessionStart")
+    ran = place.run({"turns": [[{"text": "end"}]]}, *args)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert said in ran.stderr
+    assert place.got("SessionStart") == []
+
+
+def test_without_a_model_a_run_ends_at_once_and_names_the_ways_out(place: Place) -> None:
+    place.hook("SessionStart")
+    command = place.command({"turns": []})
+    at = command.index("--script")
+    words = [*command[:at], *command[at + 2 :], "go"]
+    ran = subprocess.run(words, cwd=place.project, env=place.env, capture_output=True, text=True, timeout=LIMIT)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert len(ran.stderr.splitlines()) == 1
+    assert all(word in ran.stderr for word in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "--script FILE"))
+    assert place.got("SessionStart") == []
 
 
 def _ask(reason: str) -> dict[str, Any]:

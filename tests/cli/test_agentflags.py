@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from hookwright.agent.headless.arguments import options_of
-from hookwright.agent.headless.command import read_options
+from hookwright.agent.headless.arguments import options_of, read_options
 from hookwright.agent.state.options import AgentOptions, ContinueLatest, NewSession, ResumeSession
 from hookwright.cli.parsers import parser_of
 
@@ -19,7 +18,8 @@ COMMAND = {
     "run": {
         *("prompt", "print", "output_format", "input_format", "verbose", "include_hook_events"),
         *("include_partial_messages", "script", "debug_file", "agents_json", "init", "init_only", "maintenance"),
-        "permission_prompt_tool",
+        *("permission_prompt_tool", "json_schema_text", "system_prompt_file", "effort", "thinking", "betas"),
+        *("max_thinking_tokens", "replay_user_messages"),
     },
 }
 ENV = {"A": "B"}

@@ -79,7 +79,7 @@ def test_only_the_named_skills_are_offered(bench: Bench) -> None:
     for name in ("one", "two"):
         bench.file(f".claude/skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: d\n---\nDo {name}.\n")
     bench.play([tool("Skill", skill="one")], [tool("Skill", skill="two")], [text("end")])
-    heard = bench.ask("go", skills=["one"], allowed_tools=["Skill"], setting_sources=["project"])
+    heard = bench.ask("go", skills=["one"], setting_sources=["project"])
     assert "Do one." in str(heard.tool_results[0].content)
     assert heard.tool_results[1].is_error
     assert heard.system("init")[0]["skills"] == ["one"]

@@ -23,7 +23,8 @@ from hookwright.agent.state.inbox import InboxItem, Prompt, TaskNotice, TeamMess
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import STOPPED_BY_USER
 from hookwright.agent.state.session import Person, Session, ignore
-from hookwright.agent.state.updates import Ended, Listener, Note
+from hookwright.agent.state.updates import Ended, Listener, Note, TurnBegan
+from hookwright.agent.subagents.session_servers import SessionServers
 from hookwright.agent.turn.late_hooks import deliver_late
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.opening import opened, resume_fields, session_started, set_up
@@ -59,6 +60,11 @@ class Agent:
         return self._parts.session
 
     @property
+    def servers(self) -> SessionServers:
+        """The MCP servers of the session."""
+        return self._parts.servers
+
+    @property
     def main(self) -> Actor:
         """The agent the user talks to."""
         return self._parts.main
@@ -81,10 +87,11 @@ class Agent:
         self.first_message = await session_started(self.main, source, **fields)
         session.accompany(watch_files(session))
 
-    async def run(self, prompt: str) -> Result:
-        """Run one prompt; the result is complete however it ends."""
+    async def run(self, prompt: str | Prompt) -> Result:
+        """Run one prompt, a text or one with images; the result is complete however it ends."""
         await self._parts.toolset.refresh(self.main)
-        return await self._measured(lambda: submit(self.main, prompt))
+        given = Prompt(prompt) if isinstance(prompt, str) else prompt
+        return await self._measured(lambda: submit(self.main, given))
 
     async def run_deferred(self) -> Result | None:
         """Run the calls an earlier run deferred; return None if there are none."""
@@ -94,8 +101,8 @@ class Agent:
     async def answer(self, item: InboxItem) -> Result | None:
         """Handle an item of the inbox; return None if it needs no answer."""
         match item:
-            case Prompt(text=text):
-                return await self.run(text)
+            case Prompt():
+                return await self.run(item)
             case TaskNotice() | TeamMessage():
                 return await self.run(item.text)
             case Wake():
@@ -108,6 +115,8 @@ class Agent:
         session, main = self.session, self.main
         main.begin()
         session.state.forget_denials()
+        session.state.answer(None)
+        session.tell(TurnBegan(opened(session)))
         started, waited = time.monotonic(), session.model.seconds
         ending = await self._interruptible(work)
         result = Result(
@@ -118,6 +127,8 @@ class Agent:
             duration=time.monotonic() - started,
             api_duration=session.model.seconds - waited,
             usage=main.usage,
+            model_usage=dict(session.model.usage_by_model),
+            structured=session.state.structured,
             messages=tuple(main.dialogue.messages),
             denials=session.state.denials,
             displayed=main.displayed,
@@ -160,6 +171,10 @@ class Agent:
     def add_directory(self, path: str, source: str = "register_repo_root") -> str:
         """Also let the agent work in another directory."""
         return add_directory(self.main, path, source)
+
+    async def stop_task(self, task_id: str) -> bool:
+        """Stop a background command or subagent; return False if there is none of that id."""
+        return self._parts.subagents.stop(task_id) or await self.main.context.shells.kill(task_id)
 
     def notify(self, message: str, notification_type: str, title: str | None = None) -> None:
         """Send a notification to the hooks."""

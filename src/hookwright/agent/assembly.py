@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import msgspec
@@ -17,20 +17,22 @@ from hookwright.agent.permissions import (
 )
 from hookwright.agent.state.actor import Actor, AgentRole
 from hookwright.agent.state.dialogue import current_messages
-from hookwright.agent.state.inbox import Inbox, TaskNotice
+from hookwright.agent.state.inbox import Inbox
 from hookwright.agent.state.instructions import Instructions, Sight
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person, Session, ignore
 from hookwright.agent.state.session_model import SessionModel, resolve
 from hookwright.agent.state.session_state import SessionState
 from hookwright.agent.state.updates import Diagnosed, Listener
+from hookwright.agent.subagents.background_commands import COMMAND_ENDED, BackgroundCommands
 from hookwright.agent.subagents.classifier import classifier
-from hookwright.agent.subagents.mcp_tools import ConnectedServers, configured, connect
+from hookwright.agent.subagents.mcp_tools import configured
 from hookwright.agent.subagents.runner import Subagents, tools_of
+from hookwright.agent.subagents.session_servers import SessionServers, connect
 from hookwright.agent.subagents.toolset import Toolset
 from hookwright.agent.subagents.verifier import SessionTools
 from hookwright.agent.subagents.worktrees import create
-from hookwright.agent.tools import EnvFiles, ShellEnded, Shells, ToolContext
+from hookwright.agent.tools import EnvFiles, Shells, ToolContext
 from hookwright.agent.transcript import session_folder
 from hookwright.agent.turn.late_hooks import watch_background
 from hookwright.agent.turn.opening import announce_instructions, first_system_prompt
@@ -59,6 +61,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     main: Actor
     subagents: Subagents
     toolset: Toolset
+    servers: SessionServers
     #: startup, resume or fork.
     source: str
     #: Calls of the resumed conversation that a hook deferred.
@@ -81,7 +84,8 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     begun = begin(options, located.config_dir)
     if options.worktree is not None:
         options = await _in_worktree(options, options.worktree, begun, host_parts.observers)
-    model = SessionModel(host_parts.model if host_parts.model is not None else from_environment(options.env))
+    inner = host_parts.model if host_parts.model is not None else from_environment(options.env)
+    model = SessionModel(inner, options.fallback_model)
     closing.push_async_callback(model.close)
     config = configured(options, located.project_dir, host_parts.person.carry)
     servers = await closing.enter_async_context(McpServers(config.servers, env=options.env, cwd=options.cwd))
@@ -90,15 +94,14 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     powers = Powers(model=model, servers=servers, messages=current_messages, tools=tools, attended=options.attended)
     hooks = await closing.enter_async_context(_open_hooks(options, host_parts, powers))
     _choose_model(model, options, hooks, begun)
-    connected = await connect(servers, config)
+    session_servers = await connect(servers, config)
     tell, inbox, subagents = host_parts.listener, Inbox(), Subagents()
     env_files = EnvFiles(hooks.env_files, lambda diagnostic: tell(Diagnosed(diagnostic)))
     permissions = _permissions(options, hooks, model, begun)
-    context = dataclasses.replace(
-        _tool_context(begun, options, hooks, env_files, lambda ended: _announce(session, ended)), reading=permissions
-    )
+    commands = BackgroundCommands(tell, inbox, lambda text: session.notify(text, COMMAND_ENDED))
+    context = dataclasses.replace(_tool_context(begun, options, hooks, env_files, commands), reading=permissions)
     closing.push_async_callback(context.shells.aclose)
-    toolset = Toolset(options, hooks, tell, subagents, connected.tools)
+    toolset = Toolset(options, hooks, tell, subagents, session_servers)
     session = Session(
         options=options,
         hooks=hooks,
@@ -109,17 +112,22 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
         inbox=inbox,
         instructions=_instructions(options, hooks, permissions),
         equipment=toolset,
-        mcp_status=connected.status,
-        servers_of_tools=connected.servers_of_tools,
+        servers=session_servers,
         background_tasks=lambda: [*_shell_tasks(context), *subagents.running()],
         state=SessionState(begun.session_id, begun.path, options.cwd, begun.title),
     )
-    _report_findings(session, connected)
+    _report_findings(session, session_servers)
     watch_background(session)
     toolset.equip()
     main, deferred = _main_actor(session, context, begun)
     return Parts(
-        session=session, main=main, subagents=subagents, toolset=toolset, source=begun.source, deferred=deferred
+        session=session,
+        main=main,
+        subagents=subagents,
+        toolset=toolset,
+        servers=session_servers,
+        source=begun.source,
+        deferred=deferred,
     )
 
 
@@ -194,7 +202,7 @@ def _instructions(options: AgentOptions, hooks: HookSession, permissions: Permis
     return Instructions(options.cwd, loaded.project_dir, places.config_dir, places.home, sight)
 
 
-def _report_findings(session: Session, connected: ConnectedServers) -> None:
+def _report_findings(session: Session, connected: SessionServers) -> None:
     notices = session.permissions.take_notices()
     for diagnostic in (*session.hooks.loaded.diagnostics, *notices, *connected.diagnostics):
         session.report(diagnostic)
@@ -234,7 +242,7 @@ def _main_role(session: Session) -> AgentRole:
 
 
 def _tool_context(
-    begun: Begun, options: AgentOptions, hooks: HookSession, env_files: EnvFiles, ended: Callable[[ShellEnded], None]
+    begun: Begun, options: AgentOptions, hooks: HookSession, env_files: EnvFiles, commands: BackgroundCommands
 ) -> ToolContext:
     folder = session_folder(begun.path)
     return ToolContext(
@@ -242,28 +250,9 @@ def _tool_context(
         cwd=options.cwd,
         env=scrubbed({**options.env, **hooks.loaded.settings.env, "CLAUDECODE": "1"}),
         folder=folder,
-        shells=Shells(folder, ended, hooks.watchdog),
+        shells=Shells(folder, commands.ended, hooks.watchdog, commands.started),
         env_files=env_files,
         gate=task_gate,
-    )
-
-
-def _announce(session: Session, ended: ShellEnded) -> None:
-    """Inform the model, with its next turn, and Notification hooks; a command that was killed needs no hook."""
-    notice = _notice(ended)
-    session.inbox.put(notice)
-    if not ended.killed:
-        session.notify(notice.summary, "background_command_ended")
-
-
-def _notice(ended: ShellEnded) -> TaskNotice:
-    task = ended.task
-    status = "killed" if ended.killed else "completed" if ended.status == 0 else "failed"
-    return TaskNotice(
-        task_id=task.id,
-        status=status,
-        summary=f'Background command "{task.description or task.command}" {status} (exit code {ended.status})',
-        output=task.output,
     )
 
 

@@ -176,7 +176,7 @@ def read_response(response: HttpResponse, url: str) -> Answered | Failed:
         return Answered({}, status)
     value, problem = parse_json(text)
     if problem is None and isinstance(value, dict):
-        return Answered(value, status)
+        return Answered(value, status, body=response.body.decode("utf-8", "replace"))
     shown = text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
     if problem is None:
         return Failed(Failure.ANSWER, f"HTTP hook must return a JSON object, but got other JSON: {shown}", status)

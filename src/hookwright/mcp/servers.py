@@ -113,6 +113,12 @@ class McpServers:
         """Call a tool; raise McpError unless the tool itself answered, also with an error."""
         return await (await self._session(server)).call(tool, arguments, on_elicitation)
 
+    async def disconnect(self, server: str) -> None:
+        """Close the connection to one server; the next request opens a new one."""
+        session = self._sessions.pop(server, None)
+        if session is not None:
+            await session.close()
+
     async def aclose(self) -> None:
         """Close every connection and end every process."""
         self._closed = True

@@ -12,7 +12,17 @@ from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
 from hookwright.models._sdk import api_errors, load_sdk, unreadable
 from hookwright.models._system_role import SystemRole, place_system_messages
-from hookwright.models.types import ApiError, Delta, Request, Response, TextDelta, ToolUseDelta, Usage, error_kind
+from hookwright.models.types import (
+    ApiError,
+    Delta,
+    Request,
+    Response,
+    TextDelta,
+    ToolUseDelta,
+    Tuning,
+    Usage,
+    error_kind,
+)
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.matched import canonical_model
 
@@ -68,9 +78,23 @@ def request_body(request: Request, name: str) -> dict[str, Json]:
         body["tools"] = [msgspec.structs.asdict(tool) for tool in request.tools]
     if not request.thinking:
         body.update(can.without_thinking)
+    body.update(_tuned(request.tuning, can))
     if request.purpose != "conversation":
-        body["extra_headers"] = {"x-hookwright-purpose": request.purpose}
+        body.setdefault("extra_headers", {})["x-hookwright-purpose"] = request.purpose
     return body
+
+
+def _tuned(tuning: Tuning, can: Abilities) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    if tuning.thinking_tokens == 0:
+        found.update(can.without_thinking)
+    elif tuning.thinking_tokens is not None:
+        found["thinking"] = {"type": "enabled", "budget_tokens": tuning.thinking_tokens}
+    if tuning.effort is not None:
+        found["output_config"] = {**found.get("output_config", {}), "effort": tuning.effort}
+    if tuning.betas:
+        found["extra_headers"] = {"anthropic-beta": ",".join(tuning.betas)}
+    return found
 
 
 def with_schema(body: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:

@@ -94,6 +94,16 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     input_schema: Mapping[str, Json]
 
 
+class Tuning(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model works on the main conversation, where the API takes it."""
+
+    #: Tokens for thinking; 0 turns it off, None leaves it to the model.
+    thinking_tokens: int | None = None
+    #: low, medium, high, xhigh or max.
+    effort: str | None = None
+    betas: tuple[str, ...] = ()
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One question to a model."""
 
@@ -107,6 +117,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 8192
     #: False turns thinking off, or as low as the model allows.
     thinking: bool = True
+    tuning: Tuning = Tuning()
     #: What the call is for; anything but `conversation` is non-interactive. Clients send it as `x-hookwright-purpose`.
     purpose: str = "conversation"
 

@@ -65,7 +65,6 @@ class Streamed(enum.Enum):
 
     ALWAYS = "start and end, asked for or not"
     BOTH = "start and end"
-    END = "end"
     NOTHING = "nothing"
 
 
@@ -274,6 +273,7 @@ class InstructionsLoaded(Event, frozen=True, kw_only=True):
         system_message=False,
         fire_and_forget=True,
         effort=True,
+        streamed=Streamed.NOTHING,
     )
     file_path: str
     memory_type: str
@@ -533,7 +533,7 @@ class Notification(Event, frozen=True, kw_only=True):
         discarded=frozenset(CONTEXT),
         system_message=False,
         fire_and_forget=True,
-        streamed=Streamed.END,
+        streamed=Streamed.NOTHING,
     )
     message: str
     title: str | UnsetType = UNSET
@@ -683,6 +683,7 @@ class StopFailure(Event, frozen=True, kw_only=True):
         system_message=False,
         fire_and_forget=True,
         effort=True,
+        streamed=Streamed.NOTHING,
     )
     error: str
     error_details: str | UnsetType = UNSET
@@ -735,6 +736,7 @@ class CwdChanged(Event, frozen=True, kw_only=True):
         output={"watch_paths": Shape.STRINGS},
         env_file=True,
         fire_and_forget=True,
+        streamed=Streamed.NOTHING,
     )
     old_cwd: str
     new_cwd: str
@@ -897,6 +899,7 @@ class Elicitation(Event, frozen=True, kw_only=True):
         system_message=False,
         on_failure=True,
         fields_at_exit_0=True,
+        streamed=Streamed.NOTHING,
     )
     mcp_server_name: str
     message: str
@@ -919,6 +922,7 @@ class ElicitationResult(Event, frozen=True, kw_only=True):
         system_message=False,
         on_failure=True,
         fields_at_exit_0=True,
+        streamed=Streamed.NOTHING,
     )
     mcp_server_name: str
     action: str
@@ -938,7 +942,7 @@ class SessionEnd(Event, frozen=True, kw_only=True):
         timeout_variable="CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
         audience=Audience.USER,
         system_message=False,
-        streamed=Streamed.END,
+        streamed=Streamed.NOTHING,
     )
     reason: str
 

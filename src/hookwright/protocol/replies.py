@@ -32,6 +32,8 @@ class Answered(msgspec.Struct, frozen=True):
     #: The HTTP status, for the record; None for other kinds.
     status: int | None = None
     notes: tuple[str, ...] = ()
+    #: The HTTP body as it came, for the stream of hook events; empty for other kinds.
+    body: str = ""
 
 
 class Spent(msgspec.Struct, frozen=True):

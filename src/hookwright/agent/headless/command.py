@@ -7,19 +7,16 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
-import msgspec
-
 from hookwright.agent.agent import Agent, open_agent
-from hookwright.agent.headless.arguments import options_of
+from hookwright.agent.headless.arguments import check, read_options
 from hookwright.agent.headless.control import Control, Opening
 from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.headless.host import HostLink
 from hookwright.agent.headless.prompts import every_prompt, one_prompt
-from hookwright.agent.headless.stream import StreamOptions, StreamOutput, output_for
-from hookwright.agent.state.components import given_agents
+from hookwright.agent.headless.stream import SilentOutput, output_for
+from hookwright.agent.headless.stream_lines import StreamOptions, StreamOutput
 from hookwright.agent.state.endings import Result
 from hookwright.agent.state.inbox import Closed
 from hookwright.agent.state.options import AgentOptions
@@ -27,13 +24,17 @@ from hookwright.agent.state.session import Person
 from hookwright.agent.state.updates import Diagnosed, Note, Update
 from hookwright.agent.state.user_notes import HOOK_CHANGED
 from hookwright.errors import ConfigError
-from hookwright.models import from_environment
+from hookwright.models import from_environment, has_key
 from hookwright.observers import Notice
 from hookwright.protocol.diagnostics import Severity
 from hookwright.text import say
 
 #: Set to 1 by a host that waits for the session's state before it closes the input.
 READS_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
+NOTHING_TO_ASK = (
+    "no model is configured: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or OPENAI_API_KEY, or play a script with "
+    "--script FILE"
+)
 #: Exit status after a signal: SIGTERM aborts the run, SIGINT is the user's choice.
 SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 0}
 
@@ -43,6 +44,10 @@ def main(args: argparse.Namespace, prompt: str | None) -> int:
     if prompt == "" and not (args.continue_ or args.resume):
         raise ConfigError("no prompt: pass one as an argument or on stdin")
     options = read_options(args, os.environ)
+    check(options)
+    if args.script is None and not args.init_only and not has_key(os.environ):
+        say([f"hookwright: {NOTHING_TO_ASK}"], sys.stderr)
+        return 1
     console = Console(args)
     try:
         return asyncio.run(_run(args, options, console, prompt))
@@ -112,17 +117,18 @@ class Console:
 
     def __init__(self, args: argparse.Namespace) -> None:
         shown = StreamOptions(hook_events=args.include_hook_events, partial_messages=args.include_partial_messages)
-        self._output = output_for(args.output_format, shown)
+        self._output = SilentOutput() if args.init_only else output_for(args.output_format, shown)
         self._log = _debug_log(args)
         self._verbose: bool = args.verbose and args.output_format == "text"
         self.control: Control | None = None
         self.person = Person()
         if args.input_format == "stream-json":
-            self.control = self._listening(args.permission_prompt_tool)
+            self.control = self._listening(args)
         elif args.permission_prompt_tool is not None:
             raise ConfigError("--permission-prompt-tool needs --input-format stream-json")
 
-    def _listening(self, asks: str | None) -> Control:
+    def _listening(self, args: argparse.Namespace) -> Control:
+        asks: str | None = args.permission_prompt_tool
         if not isinstance(self._output, StreamOutput):
             raise ConfigError("--input-format stream-json needs --output-format stream-json")
         link = HostLink(
@@ -133,7 +139,7 @@ class Console:
         if asks is not None and asks != "stdio":
             raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")
         self.person = Person(permit=link.permit if asks is not None else None, carry=link.carry)
-        return Control(link)
+        return Control(link, self._output.repeat if args.replay_user_messages else lambda _: None)
 
     def update(self, update: Update) -> None:
         """Print and log an update."""
@@ -167,18 +173,3 @@ def _debug_log(args: argparse.Namespace) -> DebugLog | None:
         return DebugLog(args.debug_file, machine_output=args.output_format != "text")
     except OSError as error:
         raise ConfigError(f"--debug-file {args.debug_file}: {error.strerror}") from None
-
-
-# ── options ─────────────────────────────────────────────────────────────────
-
-
-def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptions:
-    """Return the options that the arguments ask for."""
-    if args.resume == "":
-        raise ConfigError("--resume: name the conversation, or use --continue for the last one")
-    return msgspec.structs.replace(
-        options_of(args, env),
-        agents=given_agents(args.agents_json) if args.agents_json is not None else {},
-        setup="init" if args.init or args.init_only else "maintenance" if args.maintenance else None,
-        one_shot=args.input_format != "stream-json",
-    )

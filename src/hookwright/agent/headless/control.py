@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -28,8 +28,9 @@ class Opening(msgspec.Struct, frozen=True):
 class Control:
     """Runs the lines of a host: the first before the session opens, the others once it is open."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, on_prompt: Callable[[Mapping[str, Json]], None]) -> None:
         self.link = link
+        self._on_prompt = on_prompt
         self._requests: set[asyncio.Task[None]] = set()
 
     async def opening(self) -> Opening:
@@ -63,7 +64,8 @@ class Control:
     def _dispatch(self, agent: Agent, value: Mapping[str, Json]) -> None:
         match value.get("type"):
             case "user":
-                agent.session.inbox.put(Prompt(prompt_text(value)))
+                self._on_prompt(value)
+                agent.session.inbox.put(read_prompt(value))
             case "control_request":
                 task = asyncio.get_running_loop().create_task(self._carry_out(agent, value))
                 self._requests.add(task)
@@ -98,10 +100,14 @@ def _is_initialize(line: Mapping[str, Json]) -> bool:
     )
 
 
-def prompt_text(value: Mapping[str, Json]) -> str:
-    """Return the text of a user line: a string, or the text blocks of its content."""
+def read_prompt(value: Mapping[str, Json]) -> Prompt:
+    """Return the prompt of a user line: a string, or the text of its blocks with the other blocks, such as images."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else message
-    if isinstance(content, list):
-        return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
-    return content if isinstance(content, str) else ""
+    verbatim = value.get("client_composed") is True
+    if not isinstance(content, list):
+        return Prompt(content if isinstance(content, str) else "", verbatim=verbatim)
+    blocks = [block for block in content if isinstance(block, dict)]
+    text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type", "text") == "text")
+    others = tuple(block for block in blocks if block.get("type", "text") != "text")
+    return Prompt(text, others, verbatim)

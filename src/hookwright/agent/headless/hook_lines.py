@@ -14,9 +14,11 @@ from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Block, Deny, Late, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
 
-_NO_START = frozenset({Streamed.END, Streamed.NOTHING})
 #: Questions to a model are not processes; they appear only when the model could not be asked.
 _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
+
+#: Events whose hooks carry the bare event name here, although they have a matcher.
+_BARE = frozenset({"SubagentStop", "UserPromptExpansion"})
 
 Line = Mapping[str, Json]
 
@@ -34,14 +36,18 @@ class HookLines:
         """Write a notice as a line."""
         match notice:
             case RunStarted(job=job):
-                if self._wanted(job) and job.event.rules.streamed not in _NO_START and job.handler.kind not in _ASKED:
+                if (
+                    self._wanted(job)
+                    and job.event.rules.streamed is not Streamed.NOTHING
+                    and job.handler.kind not in _ASKED
+                ):
                     self._write({"subtype": "hook_started", **_head(job)})
             case RunEnded(job=job, run=run):
                 self._ended(job, run)
 
     def late(self, late: Late) -> None:
         """Write the end of a hook that ran in the background."""
-        if self._wanted(late.job):
+        if self._wanted(late.job) and late.job.event.rules.streamed is not Streamed.NOTHING:
             self._write({"subtype": "hook_response", **_head(late.job), **_streams(late.reply), **_late_end(late)})
 
     def _ended(self, job: Job, run: Run) -> None:
@@ -64,7 +70,9 @@ class HookLines:
 
 
 def _head(job: Job) -> dict[str, Json]:
-    return {"hook_id": job.run_id, "hook_name": hook_name(job.event), "hook_event": job.event.event_name}
+    event = job.event
+    name = event.event_name if event.event_name in _BARE else hook_name(event)
+    return {"hook_id": job.run_id, "hook_name": name, "hook_event": event.event_name}
 
 
 def _is_unsupported(reply: Reply) -> bool:
@@ -72,6 +80,8 @@ def _is_unsupported(reply: Reply) -> bool:
 
 
 def _streams(reply: Reply) -> dict[str, Json]:
+    if isinstance(reply, Answered) and reply.body:
+        return {"output": reply.body, "stdout": reply.body, "stderr": ""}
     if not isinstance(reply, Exited):
         said = reply.message if isinstance(reply, Failed) else ""
         return {"output": said, "stdout": "", "stderr": said}
@@ -94,7 +104,7 @@ def _exit_code(run: Run) -> int | None:
         if reply.status is not None:
             return reply.status
         return None if run.handler.kind is Kind.HTTP else 1
-    return None
+    return 1 if isinstance(reply, TimedOut) else None
 
 
 def _late_end(late: Late) -> dict[str, Json]:
@@ -102,7 +112,7 @@ def _late_end(late: Late) -> dict[str, Json]:
     if isinstance(reply, Exited):
         return {"exit_code": reply.status, "outcome": "success" if reply.status == 0 else "error"}
     interrupted = isinstance(reply, Failed) and reply.why is Failure.INTERRUPTED
-    return {"outcome": "cancelled" if isinstance(reply, TimedOut) or interrupted else "error"}
+    return {"exit_code": 1, "outcome": "cancelled" if isinstance(reply, TimedOut) or interrupted else "error"}
 
 
 def new_id() -> str:

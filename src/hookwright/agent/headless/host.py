@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from hookwright.agent.headless.stream import StreamOutput
+from hookwright.agent.headless.stream_lines import StreamOutput
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.errors import CallbackGone
 from hookwright.protocol.jsontext import Json, parse_json
@@ -45,7 +46,7 @@ class HostLink:
 
         def read() -> None:
             with contextlib.suppress(RuntimeError):  # the event loop has ended, and with it the session
-                for line in sys.stdin.buffer:
+                for line in _lines(sys.stdin.fileno()):
                     loop.call_soon_threadsafe(self._take, line)
                 loop.call_soon_threadsafe(self._take, b"")
 
@@ -148,6 +149,16 @@ class HostLink:
         finally:
             self._questions -= 1
             self.state("requires_action" if self._questions else "running")
+
+
+def _lines(file: int) -> Iterator[bytes]:
+    """Yield the lines of a file, read without Python's buffer: its lock aborts a program that ends during a read."""
+    begun = b""
+    while data := os.read(file, 65_536):
+        *whole, begun = (begun + data).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+    if begun:
+        yield begun
 
 
 def _can_use_tool(question: PermissionQuestion) -> dict[str, Json]:

@@ -63,7 +63,7 @@ class Dialogue:
 
     # ── messages ────────────────────────────────────────────────────────────
 
-    def user(self, content: str, **fields: Any) -> None:
+    def user(self, content: str | list[Mapping[str, Json]], **fields: Any) -> None:
         """Add a message of the user."""
         self.deliver()
         self.transcript.user(content, **fields)

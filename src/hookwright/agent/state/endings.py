@@ -7,9 +7,13 @@ from typing import Any, assert_never
 
 import msgspec
 
+from hookwright.models.prices import total_usd, usd
 from hookwright.models.types import Usage
 from hookwright.protocol.jsontext import Json
 from hookwright.visibility import STOPPED
+
+#: The start of what `/compact` answers when it compacted.
+COMPACTED = "Compacted"
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -22,6 +26,13 @@ class TurnAnswered(msgspec.Struct, frozen=True):
     """A command ran without the model."""
 
     text: str
+    #: Its name, without the slash.
+    command: str = ""
+
+    @property
+    def compacted(self) -> bool:
+        """Whether the command compacted the conversation, so that the text is about that and not an answer."""
+        return self.command == "compact" and self.text.startswith(COMPACTED)
 
 
 class TurnRefused(msgspec.Struct, frozen=True):
@@ -63,11 +74,25 @@ class OutOfTurns(msgspec.Struct, frozen=True):
     limit: int
 
 
+class OutOfBudget(msgspec.Struct, frozen=True):
+    """The session has cost as much as it may."""
+
+    limit: float
+
+
+class SchemaUnmet(msgspec.Struct, frozen=True):
+    """The model gave no value for the schema of the options, however often it was reminded."""
+
+    reminders: int
+
+
 class ApiFailed(msgspec.Struct, frozen=True):
     """The model could not be asked."""
 
     kind: str
     text: str
+    #: The HTTP status, if the API answered with one.
+    status: int | None = None
 
 
 TurnEnd = (
@@ -79,6 +104,8 @@ TurnEnd = (
     | Deferred
     | Interrupted
     | OutOfTurns
+    | OutOfBudget
+    | SchemaUnmet
     | ApiFailed
 )
 
@@ -96,11 +123,24 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     duration: float = 0.0
     api_duration: float = 0.0
     usage: Usage = Usage()
+    #: What the whole session has used so far, by model.
+    model_usage: Mapping[str, Usage] = msgspec.field(default_factory=dict)
+    #: The value the model gave for the schema of the options; None if there is none.
+    structured: Json = None
     #: The conversation so far, as the model reads it.
     messages: tuple[Mapping[str, Json], ...] = ()
     denials: tuple[Mapping[str, Json], ...] = ()
     #: The last text as hooks display it; None where that is the text itself.
     displayed: str | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """What the whole session has cost so far, in US dollars; None if the price of a model is not known."""
+        return total_usd(self.model_usage)
+
+    def cost_of(self, model: str) -> float | None:
+        """Return what one model has cost so far, in US dollars; None if its price is not known."""
+        return usd(model, self.model_usage[model])
 
     @property
     def success(self) -> bool:
@@ -123,6 +163,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
                 return reason
             case OutOfTurns(limit=limit):
                 return f"Reached maximum number of turns ({limit})"
+            case OutOfBudget(limit=limit):
+                return f"Reached maximum budget (${limit:g})"
+            case SchemaUnmet(reminders=reminders):
+                return f"No structured output after {reminders} reminders"
         assert_never(self.ending)
 
     @property
@@ -133,7 +177,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
                 return self.displayed if self.displayed is not None else text
             case TurnAnswered(text=text) | TurnRefused(text=text) | ApiFailed(text=text):
                 return text
-            case HookStopped() | Deferred() | Interrupted() | OutOfTurns():
+            case HookStopped() | Deferred() | Interrupted() | OutOfTurns() | OutOfBudget() | SchemaUnmet():
                 return ""
         assert_never(self.ending)
 
@@ -145,7 +189,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_error(self) -> bool:
         """Whether a headless run exits with a status other than 0."""
-        return isinstance(self.ending, ApiFailed | Interrupted | OutOfTurns)
+        return isinstance(self.ending, ApiFailed | Interrupted | OutOfTurns | OutOfBudget | SchemaUnmet)
 
 
 _WORDS: dict[type[Any], str] = {
@@ -156,5 +200,7 @@ _WORDS: dict[type[Any], str] = {
     StopPrevented: "stop_hook_prevented",
     Deferred: "tool_deferred",
     OutOfTurns: "max_turns",
+    OutOfBudget: "max_budget_usd",
+    SchemaUnmet: "max_structured_output_retries",
     ApiFailed: "api_error",
 }

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import msgspec
+
+from hookwright.protocol.jsontext import Json
 
 
 class Prompt(msgspec.Struct, frozen=True):
     """A prompt of the user."""
 
     text: str
+    #: Images and other blocks that belong to it.
+    blocks: tuple[Mapping[str, Json], ...] = ()
+    #: Sent as it is: a slash at its start is not a command.
+    verbatim: bool = False
+
+    def content(self, text: str) -> str | list[Mapping[str, Json]]:
+        """Return the message for the model, with another text where a command expanded."""
+        return text if not self.blocks else [*self.blocks, {"type": "text", "text": text}]
 
 
 class TaskNotice(msgspec.Struct, frozen=True, kw_only=True):

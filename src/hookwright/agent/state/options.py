@@ -10,6 +10,7 @@ import msgspec
 from hookwright.agent.state.components import AgentType
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
+from hookwright.models.types import Tuning
 from hookwright.protocol.jsontext import Json
 
 MODES = ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
@@ -67,7 +68,13 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
+    #: Thinking, effort and beta features.
+    tuning: Tuning = Tuning()
+    #: Used for a request that the model is too busy for.
+    fallback_model: str | None = None
     max_turns: int | None = None
+    #: End when the session has cost this much, in US dollars.
+    max_budget_usd: float | None = None
     add_dirs: tuple[str, ...] = ()
     #: The name of a worktree to start in.
     worktree: str | None = None

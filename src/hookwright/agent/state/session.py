@@ -24,6 +24,7 @@ from hookwright.agent.state.user_notes import changed_hooks, notes
 from hookwright.agent.tools import Tool
 from hookwright.config import TrustPolicy
 from hookwright.mcp.values import Carry, ElicitationRequest, Elicited
+from hookwright.models.prices import total_usd
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import (
     Event,
@@ -90,6 +91,17 @@ def ignore(update: Update) -> None:
     """Take an update of a session that has no listener."""
 
 
+class Servers(Protocol):
+    """The MCP servers of a session."""
+
+    @property
+    def status(self) -> tuple[tuple[str, str], ...]:
+        """Every server with its state: connected, failed or disabled."""
+
+    def server_of(self, tool: str) -> McpServer | None:
+        """Return the server a tool comes from; None for the agent's own tools."""
+
+
 class Equipment(Protocol):
     """What the model may call and start."""
 
@@ -120,10 +132,7 @@ class Session:
     #: None in safe mode, which reads no memory files.
     instructions: Instructions | None
     equipment: Equipment
-    #: Configured MCP servers with their state: connected or failed.
-    mcp_status: tuple[tuple[str, str], ...]
-    #: The MCP server of each MCP tool.
-    servers_of_tools: Mapping[str, McpServer]
+    servers: Servers
     #: Lists what runs in the background, as Stop hooks read it.
     background_tasks: Callable[[], list[dict[str, Json]]]
     state: SessionState
@@ -186,12 +195,19 @@ class Session:
         self.fire_later(self.event(Notification, message=message, notification_type=notification_type, **fields))
 
     @property
+    def over_budget(self) -> bool:
+        """Whether the session has cost as much as its options allow; a price that is not known never is."""
+        limit = self.options.max_budget_usd
+        cost = total_usd(self.model.usage_by_model)
+        return limit is not None and cost is not None and cost >= limit
+
+    @property
     def effort(self) -> str | None:
         """The effort level of the model; None for models that do not take one."""
         if not has_effort(self.model.main_model):
             return None
         env, raw = self.options.env, self.hooks.loaded.settings.raw
-        level = env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
+        level = self.options.tuning.effort or env.get("CLAUDE_CODE_EFFORT_LEVEL") or raw.get("effortLevel")
         return level if isinstance(level, str) and level else "medium"
 
     @property
@@ -206,7 +222,7 @@ class Session:
 
     def server_of(self, tool: str) -> McpServer | None:
         """Return the MCP server a tool comes from; None for the agent's own tools."""
-        return self.servers_of_tools.get(tool)
+        return self.servers.server_of(tool)
 
     # ── permissions ─────────────────────────────────────────────────────────
 

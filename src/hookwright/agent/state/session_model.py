@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from hookwright.models.anthropic import ALIASES
-from hookwright.models.types import Delta, Model, Request, Response, Usage
+from hookwright.models.types import ApiError, Delta, Model, Request, Response, Usage
 
 #: Dollars for writing a million tokens into a prompt cache, used for every model.
 CACHE_WRITE_PRICE = 3.75
@@ -24,10 +24,14 @@ def resolve(name: str) -> str:
 class SessionModel:
     """A model in the sense of `hookwright.models.types.Model` whose main model can be switched."""
 
-    def __init__(self, inner: Model) -> None:
+    def __init__(self, inner: Model, fallback: str | None = None) -> None:
         self._inner = inner
+        #: Asked instead, for one request, when the model is too busy.
+        self._fallback = None if fallback is None else resolve(fallback)
         self.main_model = inner.main_model
         self.usage = Usage()
+        #: The same by model, in the order of first use.
+        self.usage_by_model: dict[str, Usage] = {}
         #: Seconds spent waiting for answers.
         self.seconds = 0.0
         #: Tokens of the main conversation up to its last answer.
@@ -43,23 +47,46 @@ class SessionModel:
     async def complete(self, request: Request) -> Response:
         """Send a request and wait for the whole response."""
         started = time.monotonic()
+        named = self._named(request)
         try:
-            response = await self._inner.complete(self._named(request))
+            response = await self._inner.complete(named)
+        except ApiError as error:
+            if not self._falls_back(named, error):
+                raise
+            response = await self._inner.complete(msgspec.structs.replace(named, model=self._fallback))
         finally:
             self.seconds += time.monotonic() - started
-        self.usage += response.usage
+        self._add(response)
         return response
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Send a request and yield the response piece by piece."""
         started = time.monotonic()
+        named, begun = self._named(request), False
         try:
-            async for delta in self._inner.stream(self._named(request)):
-                if isinstance(delta, Response):
-                    self.usage += delta.usage
-                yield delta
+            async for delta in self._inner.stream(named):
+                begun = True
+                yield self._counted(delta)
+        except ApiError as error:
+            if begun or not self._falls_back(named, error):
+                raise
+            async for delta in self._inner.stream(msgspec.structs.replace(named, model=self._fallback)):
+                yield self._counted(delta)
         finally:
             self.seconds += time.monotonic() - started
+
+    def _falls_back(self, request: Request, error: ApiError) -> bool:
+        """Return whether another model may answer: the model is too busy, and it is not the fallback itself."""
+        return error.kind in ("overloaded", "rate_limit") and self._fallback not in (None, request.model)
+
+    def _counted(self, delta: Delta) -> Delta:
+        if isinstance(delta, Response):
+            self._add(delta)
+        return delta
+
+    def _add(self, response: Response) -> None:
+        self.usage += response.usage
+        self.usage_by_model[response.model] = self.usage_by_model.get(response.model, Usage()) + response.usage
 
     def count(self, response: Response) -> None:
         """Note the size of the main conversation after a response."""

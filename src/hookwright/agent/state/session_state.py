@@ -25,6 +25,10 @@ class SessionState:
         self.denials: tuple[Mapping[str, Json], ...] = ()
         self._announcements: tuple[Event, ...] = ()
         self._queued: tuple[str, ...] = ()
+        #: The value given for the schema of the options since the last prompt.
+        self.structured: Json = None
+        #: How often the model was reminded of it.
+        self.reminders = 0
 
     def begin(self, prompt_id: str) -> None:
         """Start on a prompt."""
@@ -73,3 +77,12 @@ class SessionState:
     def forget_denials(self) -> None:
         """Start an empty list of denied calls."""
         self.denials = ()
+
+    def answer(self, value: Json) -> None:
+        """Note the value given for the schema of the options."""
+        self.structured = value
+        self.reminders = 0
+
+    def remind(self) -> None:
+        """Count a reminder of the schema."""
+        self.reminders += 1

@@ -25,10 +25,26 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     skills: tuple[str, ...] = ()
 
 
+class TurnBegan(msgspec.Struct, frozen=True):
+    """A turn starts: a prompt, a notice about background work or a hook's wake-up."""
+
+    #: The session as it is now.
+    session: Opened
+
+
 class Typed(msgspec.Struct, frozen=True):
     """Some more of the model's text, as it arrives."""
 
     text: str
+    parent_tool_use_id: str | None = None
+
+
+class CallTyped(msgspec.Struct, frozen=True):
+    """Some more of a tool call, as it arrives; the first piece is empty."""
+
+    id: str
+    name: str
+    partial_json: str = ""
     parent_tool_use_id: str | None = None
 
 
@@ -47,6 +63,57 @@ class ToolEnded(msgspec.Struct, frozen=True):
     block: Mapping[str, Json]
     response: Json = None
     parent_tool_use_id: str | None = None
+
+
+class CallDenied(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule, the mode, a hook's answer to a permission request or the classifier refused a call."""
+
+    tool_name: str
+    tool_use_id: str
+    #: What refused: `rule`, `mode`, `hook`, `classifier` or `other`.
+    by: str
+    message: str
+    agent_id: str | None = None
+
+
+class TaskStarted(msgspec.Struct, frozen=True, kw_only=True):
+    """A subagent, or a command in the background, starts."""
+
+    task_id: str
+    tool_use_id: str
+    description: str
+    #: `local_agent` or `local_bash`.
+    task_type: str
+    in_background: bool
+    agent_type: str | None = None
+    prompt: str | None = None
+
+
+class TaskEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """A subagent, or a command in the background, ended."""
+
+    task_id: str
+    tool_use_id: str
+    #: completed, failed or stopped.
+    status: str
+    summary: str
+    output_file: str = ""
+    #: Tokens, tool calls and milliseconds of a subagent.
+    usage: Mapping[str, int] | None = None
+
+
+class Compacting(msgspec.Struct, frozen=True):
+    """The conversation is being compacted."""
+
+
+class CompactionEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """The conversation was compacted, or stays as it is because of an `error`."""
+
+    trigger: str
+    pre_tokens: int = 0
+    #: The first message of the new conversation.
+    summary: str = ""
+    error: str | None = None
 
 
 class Added(msgspec.Struct, frozen=True):
@@ -96,7 +163,11 @@ class Ended(msgspec.Struct, frozen=True):
     result: Result
 
 
-Update = Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnded | Titled | ModeChanged | Ended
+#: What only a machine-readable stream reports; a screen has shown it already.
+StreamOnly = TurnBegan | CallTyped | CallDenied | TaskStarted | TaskEnded | Compacting | CompactionEnded
+Update = (
+    Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnded | Titled | ModeChanged | Ended | StreamOnly
+)
 
 #: An exception in a listener is the host's mistake and raises out of the agent.
 Listener = Callable[[Update], None]

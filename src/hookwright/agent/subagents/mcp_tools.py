@@ -19,7 +19,7 @@ from hookwright.mcp.servers import McpTool as Offered
 from hookwright.mcp.values import Carry, HostServer
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import Elicitation as ElicitationEvent
-from hookwright.protocol.events import ElicitationResult, McpServer
+from hookwright.protocol.events import ElicitationResult
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.sources import Scope, Source
@@ -72,36 +72,9 @@ def _read(path: str) -> str:
         raise ConfigError(f"{path}: the MCP configuration cannot be read: {error}") from None
 
 
-class ConnectedServers(msgspec.Struct, frozen=True, kw_only=True):
-    """What the servers of a session offer."""
+def mcp_tool(offered: Offered, servers: McpServers) -> Tool:
+    """Build the agent's tool for a tool of a server."""
 
-    tools: Mapping[str, Tool]
-    servers_of_tools: Mapping[str, McpServer]
-    #: Every server with its state: connected or failed.
-    status: tuple[tuple[str, str], ...]
-    #: Findings about the configuration and about servers that failed.
-    diagnostics: tuple[Diagnostic, ...]
-
-
-async def connect(servers: McpServers, config: ConfiguredServers) -> ConnectedServers:
-    """Connect to every server and list its tools; a server that fails is reported."""
-    if not config.servers:
-        return ConnectedServers(tools={}, servers_of_tools={}, status=(), diagnostics=config.diagnostics)
-    listing = await servers.list_tools()
-    up = {offered.server for offered in listing.tools}
-    return ConnectedServers(
-        tools={offered.full_name: _tool(offered, servers) for offered in listing.tools},
-        servers_of_tools={offered.full_name: _server(offered, config.sources) for offered in listing.tools},
-        status=tuple((name, "connected" if name in up else "failed") for name in servers.names),
-        diagnostics=(*config.diagnostics, *(Diagnostic("mcp-failed", str(error)) for error in listing.failures)),
-    )
-
-
-def _server(offered: Offered, sources: Mapping[str, str]) -> McpServer:
-    return {"name": offered.server, "source": sources.get(offered.server, "dynamic")}
-
-
-def _tool(offered: Offered, servers: McpServers) -> Tool:
     async def run(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
         actor = caller().actor
         try:

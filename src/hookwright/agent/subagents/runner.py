@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 import uuid
@@ -13,12 +14,12 @@ from hookwright.agent.permissions import read_mode
 from hookwright.agent.state.actor import Actor, AgentRole, caller
 from hookwright.agent.state.components import AgentType
 from hookwright.agent.state.dialogue import Dialogue
-from hookwright.agent.state.endings import ApiFailed, Finished, StopPrevented, TurnEnd
+from hookwright.agent.state.endings import ApiFailed, Finished, Interrupted, StopPrevented, TurnEnd
 from hookwright.agent.state.inbox import TaskNotice
 from hookwright.agent.state.prompts import agents_part, system_prompt
 from hookwright.agent.state.session import Identity, Session
 from hookwright.agent.state.session_model import resolve
-from hookwright.agent.state.updates import Added
+from hookwright.agent.state.updates import Added, TaskEnded, TaskStarted
 from hookwright.agent.subagents.worktrees import worktree_for
 from hookwright.agent.tools import Effect, Text, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.turn.loop import converse
@@ -47,6 +48,7 @@ class Subagents:
 
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
+        self._working: dict[str, asyncio.Task[None]] = {}
         self._idle: set[str] = set()
 
     @property
@@ -92,20 +94,34 @@ class Subagents:
     def launch(self, member: Member) -> None:
         """Run a subagent in the background; the main agent gets a notice when it ends."""
         self.add(member)
-        member.actor.session.accompany(self._background(member))
+        self._working[member.identity.agent_id] = member.actor.session.accompany(self._background(member))
+
+    def stop(self, agent_id: str) -> bool:
+        """Stop a subagent that works in the background; return False if there is none of that id."""
+        working = self._working.pop(agent_id, None)
+        return working is not None and working.cancel()
 
     async def _background(self, member: Member) -> None:
+        agent_id = member.identity.agent_id
         try:
             ending = await work(member)
+        except asyncio.CancelledError:
+            if agent_id in self._working:  # the session ends; `stop` takes it out
+                raise
+            ending = Interrupted()
         except Exception as error:  # third-party tools and servers; the main agent needs a notice in any case
             ending = ApiFailed("unknown", f"{type(error).__name__}: {error}")
         finally:
             self.remove(member)
+            self._working.pop(agent_id, None)
+        stopped = isinstance(ending, Interrupted)
+        status = "killed" if stopped else "failed" if isinstance(ending, ApiFailed) else "completed"
+        _tell_end(member, "stopped" if stopped else status, final_text(ending))
         member.actor.session.inbox.put(
             TaskNotice(
-                task_id=member.identity.agent_id,
-                status="failed" if isinstance(ending, ApiFailed) else "completed",
-                summary=f'Agent "{member.description}" ended',
+                task_id=agent_id,
+                status=status,
+                summary=f'Agent "{member.description}" {"was stopped" if stopped else "ended"}',
                 result=final_text(ending),
                 output=member.actor.dialogue.transcript.path,
             )
@@ -143,6 +159,40 @@ def create_member(parent: Actor, call_id: str, kind: AgentType, arguments: Mappi
         started=time.monotonic(),
         isolation=arguments.get("isolation") or kind.isolation,
         name=arguments.get("name") or None,
+    )
+
+
+def _tell_start(member: Member, *, in_background: bool) -> None:
+    """Report a subagent that starts."""
+    member.actor.session.tell(
+        TaskStarted(
+            task_id=member.identity.agent_id,
+            tool_use_id=member.actor.role.parent_tool_use_id or "",
+            description=member.description,
+            task_type="local_agent",
+            in_background=in_background,
+            agent_type=member.identity.agent_type,
+            prompt=member.prompt,
+        )
+    )
+
+
+def _tell_end(member: Member, status: str, summary: str) -> None:
+    """Report a subagent that ended: completed, failed or stopped."""
+    actor = member.actor
+    member.actor.session.tell(
+        TaskEnded(
+            task_id=member.identity.agent_id,
+            tool_use_id=actor.role.parent_tool_use_id or "",
+            status=status,
+            summary=summary,
+            output_file=actor.dialogue.transcript.path,
+            usage={
+                "total_tokens": actor.usage.context_tokens + actor.usage.output_tokens,
+                "tool_uses": actor.tool_calls,
+                "duration_ms": round((time.monotonic() - member.started) * 1000),
+            },
+        )
     )
 
 
@@ -213,9 +263,13 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         if member.name is not None:
             return join(member)
         if arguments.get("run_in_background", kind.background):
+            _tell_start(member, in_background=True)
             subagents.launch(member)
             return _launched(member)
-        return _finished(member, await work(member))
+        _tell_start(member, in_background=False)
+        ending = await work(member)
+        _tell_end(member, "failed" if isinstance(ending, ApiFailed) else "completed", final_text(ending))
+        return _finished(member, ending)
 
     return Tool(
         name="Agent",

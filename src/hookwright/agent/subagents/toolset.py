@@ -12,6 +12,7 @@ from hookwright.agent.state.prompts import skills_part
 from hookwright.agent.state.session import Equipment
 from hookwright.agent.state.updates import Diagnosed, Listener, Note
 from hookwright.agent.subagents.runner import Subagents, agent_tool
+from hookwright.agent.subagents.session_servers import SessionServers
 from hookwright.agent.subagents.team import Team, send_message_tool
 from hookwright.agent.subagents.worktrees import worktree_tools
 from hookwright.agent.tools import TOOLS, Effect, Tool, ToolContext, ToolResult, failed, parameters
@@ -19,6 +20,12 @@ from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.jsontext import Json
 from hookwright.session import HookSession
 from hookwright.storage import Stamp, stamp
+
+STRUCTURED_OUTPUT = "StructuredOutput"
+#: The names of the agent's own tools.
+TOOL_NAMES = frozenset(
+    {*TOOLS, "Agent", "Skill", "SendMessage", *(tool.name for tool in worktree_tools())},
+)
 
 
 class Toolset:
@@ -30,13 +37,13 @@ class Toolset:
         hooks: HookSession,
         tell: Listener,
         subagents: Subagents,
-        mcp_tools: Mapping[str, Tool],
+        servers: SessionServers,
     ) -> None:
         self._options = options
         self._hooks = hooks
         self._tell = tell
         self._subagents = subagents
-        self._mcp_tools = mcp_tools
+        self._servers = servers
         self._team = Team(subagents)
         self._fixed = {tool.name: tool for tool in (*worktree_tools(), send_message_tool(self._team))}
         self._stamps: dict[str, Stamp | None] = {}
@@ -56,7 +63,11 @@ class Toolset:
             "Skill": skill_tool(self, self._hooks),
             **self._fixed,
         }
-        self.tools = {**self._wanted(own), **self._mcp_tools}
+        self.tools = {**self._wanted(own), **self._servers.tools, **self._answering()}
+
+    def _answering(self) -> dict[str, Tool]:
+        schema = self._options.json_schema
+        return {} if schema is None else {STRUCTURED_OUTPUT: structured_output_tool(schema)}
 
     def _wanted(self, own: Mapping[str, Tool]) -> dict[str, Tool]:
         wanted = self._options.tools
@@ -83,6 +94,24 @@ class Toolset:
 
     def _look(self) -> dict[str, Stamp | None]:
         return {file.path: stamp(file.path) for file in self._hooks.loaded.components()}
+
+
+def structured_output_tool(schema: Mapping[str, Json]) -> Tool:
+    """Build the tool with which the model gives the value that the options ask for."""
+
+    async def run(arguments: dict[str, Json], context: ToolContext) -> ToolResult:  # noqa: ARG001 - every tool gets it
+        caller().actor.session.state.answer(arguments)
+        return ToolResult(arguments, "Structured output provided successfully")
+
+    return Tool(
+        name=STRUCTURED_OUTPUT,
+        description="Give your final answer in the form that was asked for. Call this tool once, at the end.",
+        parameters=dict(schema),
+        effect=Effect.SESSION,
+        run=run,
+        output={"type": "object"},
+        render=lambda response: str(response),
+    )
 
 
 def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:

@@ -67,11 +67,17 @@ class Shells:
     """Owns every process started by Bash calls, until `aclose`."""
 
     def __init__(
-        self, folder: str, on_end: Callable[[ShellEnded], None] | None = None, watchdog: Watchdog | None = None
+        self,
+        folder: str,
+        on_end: Callable[[ShellEnded], None] | None = None,
+        watchdog: Watchdog | None = None,
+        on_start: Callable[[BackgroundShell], None] | None = None,
     ) -> None:
         self._folder = folder
         #: Called for each background command that ended, so that the model can be informed.
         self.on_end = on_end
+        #: Called for each background command that starts.
+        self.on_start = on_start
         self._running: dict[str, tuple[BackgroundShell, Process]] = {}
         self._watchers: set[asyncio.Task[None]] = set()
         self._killed: set[str] = set()
@@ -118,6 +124,8 @@ class Shells:
             return process
         task = BackgroundShell(name, text, description, output)
         self._running[name] = (task, process)
+        if self.on_start is not None:
+            self.on_start(task)
         watcher = asyncio.ensure_future(self._watch(task, process))
         self._watchers.add(watcher)
         watcher.add_done_callback(self._watchers.discard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,7 +50,7 @@ class Transcript:
         if cwd != self.envelope.cwd:
             self.envelope = msgspec.structs.replace(self.envelope, cwd=cwd, git_branch=git_branch(cwd))
 
-    def user(self, content: str | list[dict[str, Json]], **fields: Any) -> str:
+    def user(self, content: str | Sequence[Mapping[str, Json]], **fields: Any) -> str:
         """Write a user message, or one the program adds as such (`isMeta`, `isCompactSummary`, `promptId`)."""
         return self._chain("user", {"message": {"role": "user", "content": content}, **fields})
 

@@ -9,7 +9,7 @@ import msgspec
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.prompts import COMPACT, CONTINUED
 from hookwright.agent.state.session import Identity
-from hookwright.agent.state.updates import Note
+from hookwright.agent.state.updates import Compacting, CompactionEnded, Note
 from hookwright.agent.transcript import closed, subagent_path
 from hookwright.agent.turn.opening import first_system_prompt, instructions_again, session_started
 from hookwright.models.types import ApiError, Request
@@ -45,11 +45,24 @@ async def compact_if_full(actor: Actor) -> None:
 
 
 async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
-    """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
-    session = actor.session
+    """Compact the conversation, and report the start and the end of it."""
+    session, tokens = actor.session, actor.session.model.context_tokens
     actor.dialogue.deliver()
     if all(message["role"] != "assistant" for message in actor.dialogue.messages):
         return NotCompacted("Not enough messages to compact.")
+    session.tell(Compacting())
+    done = await _compact(actor, trigger, instructions)
+    if isinstance(done, NotCompacted):
+        session.tell(CompactionEnded(trigger=trigger, error=f"skipped: {done.why}" if done.refused else done.why))
+    else:
+        summary = str(actor.dialogue.messages[0]["content"])
+        session.tell(CompactionEnded(trigger=trigger, pre_tokens=tokens, summary=summary))
+    return done
+
+
+async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
+    """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
+    session = actor.session
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
     actor.dialogue.record_firing(before)
     if before.blocked:

@@ -83,6 +83,8 @@ class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):
     #: Listed among the denials of the result; an administrator's denials are not.
     counts: bool = True
     interrupts: bool = False
+    #: What refused: `rule`, `hook`, `classifier` or `other`; None for a PreToolUse hook and for the user.
+    by: str | None = None
 
 
 async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCall:
@@ -108,7 +110,7 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
         case Permit():
             return rewritten
         case Refuse(text=text):
-            return RefusedCall(text=text)
+            return RefusedCall(text=text, by="rule")
         case Classify():
             return await _classified(rewritten)
         case AskUser():
@@ -189,20 +191,20 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
     """Let PermissionRequest hooks answer, then the person; without a person the call is denied."""
     actor, person = request.actor, request.actor.session.person
     if ruling.by is By.HOOK and person.permit is None:
-        return RefusedCall(text=ruling.reason)
+        return RefusedCall(text=ruling.reason, by="hook")
     suggestions = list(ruling.suggestions) if ruling.suggestions else UNSET
     outcome = await actor.fire(request.event(PermissionRequest, permission_suggestions=suggestions))
     request.record(outcome)
     match outcome.decision:
         case Deny(interrupt=interrupt):
-            return RefusedCall(text=_error(outcome), interrupts=interrupt)
+            return RefusedCall(text=_error(outcome), interrupts=interrupt, by="hook")
         case Allow():
             allowed = await _allowed(request, outcome, pre)
             if not isinstance(allowed, AskUser):
                 return allowed
             ruling = allowed
     if person.permit is None:
-        return RefusedCall(text=ruling.reason)
+        return RefusedCall(text=ruling.reason, by="other")
     answer = await _noticed(actor.session, person.permit, _question(request, ruling, pre))
     return await _answered(request, answer, pre)
 
@@ -215,7 +217,7 @@ async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> Tool
     session = request.actor.session
     held = session.permissions.guard(rewritten.for_rules())
     if isinstance(held, Refuse):
-        return RefusedCall(text=held.text)
+        return RefusedCall(text=held.text, by="rule")
     if held is not None:
         return held
     if rewritten.arguments != request.arguments:
@@ -269,7 +271,7 @@ async def _answered(request: ToolRequest, answer: Permission, pre: Outcome) -> T
     changed = request.using(update)
     held = request.actor.session.permissions.guard(changed.for_rules())
     if isinstance(held, Refuse):
-        return RefusedCall(text=held.text)
+        return RefusedCall(text=held.text, by="rule")
     judged = await _rechecked(changed, pre)  # a guard that asks has its answer: the person wrote this input
     return judged if isinstance(judged, RefusedCall) else changed
 
@@ -284,4 +286,5 @@ async def _classified(request: ToolRequest) -> ToolRequest | RefusedCall:
     request.record(outcome)
     for text in model_texts(outcome, Place.USER):
         actor.dialogue.remind_later(text, outcome.hook_name)
-    return RefusedCall(text=f"Permission for this action was denied in auto mode. Reason: {ruling.text}")
+    text = f"Permission for this action was denied in auto mode. Reason: {ruling.text}"
+    return RefusedCall(text=text, by="classifier")

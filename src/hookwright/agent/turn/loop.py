@@ -13,12 +13,14 @@ from hookwright.agent.state.endings import (
     Finished,
     HookStopped,
     Interrupted,
+    OutOfBudget,
     OutOfTurns,
+    SchemaUnmet,
     StopPrevented,
     TurnEnd,
 )
 from hookwright.agent.state.prompts import MEANWHILE, STOPPED_BY_USER
-from hookwright.agent.state.updates import Note, Typed
+from hookwright.agent.state.updates import CallTyped, Note, Typed
 from hookwright.agent.transcript import stop_summary
 from hookwright.agent.turn.compaction import compact_if_full
 from hookwright.agent.turn.display import display
@@ -30,6 +32,9 @@ from hookwright.protocol.jsontext import Json
 from hookwright.visibility import Place, model_texts
 
 INVALID_REQUEST = 400
+#: How often in a row the model is reminded of the schema of the options.
+SCHEMA_REMINDERS = 5
+CALL_STRUCTURED_OUTPUT = "You MUST call the StructuredOutput tool to complete this request. Call this tool now."
 CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
 
 
@@ -40,6 +45,8 @@ async def converse(actor: Actor) -> TurnEnd:
         limit = actor.role.max_turns
         if limit is not None and actor.turns >= limit:
             return OutOfTurns(limit)
+        if actor.session.over_budget:
+            return OutOfBudget(actor.session.options.max_budget_usd or 0.0)
         response = await ask(actor)
         if isinstance(response, ApiFailed):
             return response
@@ -47,9 +54,26 @@ async def converse(actor: Actor) -> TurnEnd:
             stops.progress()
             ending = await run_tools(actor, response.tool_uses)
         else:
-            ending = await at_stop(actor, response.text, stops)
+            ending = reminded(actor) if unanswered(actor) else await at_stop(actor, response.text, stops)
         if ending is not None:
             return ending
+
+
+# ── a value for a schema ────────────────────────────────────────────────────
+
+
+def unanswered(actor: Actor) -> bool:
+    """Return whether the main agent ends without the value that the options ask for."""
+    return actor.is_main and actor.session.options.json_schema is not None and actor.session.state.structured is None
+
+
+def reminded(actor: Actor) -> SchemaUnmet | None:
+    """Remind the model of the tool that takes the value, a few times."""
+    if actor.session.state.reminders >= SCHEMA_REMINDERS:
+        return SchemaUnmet(SCHEMA_REMINDERS)
+    actor.session.state.remind()
+    actor.dialogue.add_reminder(CALL_STRUCTURED_OUTPUT)
+    return None
 
 
 # ── the model ───────────────────────────────────────────────────────────────
@@ -83,13 +107,19 @@ async def _asked_twice(actor: Actor) -> Response:
 
 async def _stream(actor: Actor) -> Response:
     request = Request(
-        messages=tuple(actor.dialogue.messages), system=actor.system, tools=actor.offers, model=actor.role.model
+        messages=tuple(actor.dialogue.messages),
+        system=actor.system,
+        tools=actor.offers,
+        model=actor.role.model,
+        tuning=actor.session.options.tuning,
     )
     async for delta in actor.session.model.stream(request):
         if isinstance(delta, Response):
             return delta
         if isinstance(delta, TextDelta):
             actor.session.tell(Typed(delta.text, actor.role.parent_tool_use_id))
+        else:
+            actor.session.tell(CallTyped(delta.id, delta.name, delta.partial_json, actor.role.parent_tool_use_id))
     raise ApiError("the model's answer ended without a final response")
 
 

@@ -125,8 +125,8 @@ def opened(session: Session) -> Opened:
         cwd=session.state.cwd,
         model=session.model.main_model,
         permission_mode=session.permissions.mode.value,
-        tools=tuple(session.equipment.tools),
-        mcp_servers=session.mcp_status,
+        tools=tuple(name for name in session.equipment.tools if not session.permissions.rules.remove(name)),
+        mcp_servers=session.servers.status,
         agents=tuple(session.equipment.components.agents),
         skills=tuple(session.equipment.components.skills),
     )

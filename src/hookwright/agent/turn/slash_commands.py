@@ -6,6 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 
 from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.endings import COMPACTED
 from hookwright.agent.tools import absolute
 from hookwright.agent.turn.clearing import clear
 from hookwright.agent.turn.compaction import Compacted, compact
@@ -26,7 +27,7 @@ async def run_compact(actor: Actor, arguments: str) -> str:
     """Compact the conversation; the arguments say what to keep."""
     done = await compact(actor, "manual", arguments or None)
     if isinstance(done, Compacted):
-        return f"Compacted {done.said}".strip()
+        return f"{COMPACTED} {done.said}".strip()
     if done.refused:
         actor.dialogue.add_reminder(local_output(done.why))
     return done.why

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Mapping
 
 import msgspec
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.components import Skill
 from hookwright.agent.state.endings import TurnAnswered, TurnEnd, TurnRefused
+from hookwright.agent.state.inbox import Prompt
 from hookwright.agent.state.updates import Note
 from hookwright.agent.transcript import pending
 from hookwright.agent.turn.loop import converse
@@ -36,12 +38,13 @@ def typed_command(prompt: str) -> TypedPrompt | None:
     return TypedPrompt(found[1], (found[2] or "").strip()) if found is not None else None
 
 
-async def submit(actor: Actor, prompt: str) -> TurnEnd:
+async def submit(actor: Actor, given: Prompt) -> TurnEnd:
     """Handle one prompt from start to end."""
     actor.session.state.begin(str(uuid.uuid4()))
-    typed = typed_command(prompt)
+    prompt = given.text
+    typed = None if given.verbatim else typed_command(prompt)
     if typed is not None and typed.name in COMMANDS:
-        return TurnAnswered(await COMMANDS[typed.name](actor, typed.arguments))
+        return TurnAnswered(await COMMANDS[typed.name](actor, typed.arguments), typed.name)
 
     announce_waiting(actor.session)
     outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt, **_title(actor)))
@@ -52,11 +55,11 @@ async def submit(actor: Actor, prompt: str) -> TurnEnd:
         entitle(actor, title)
     skill = actor.session.equipment.components.skills.get(typed.name) if typed is not None else None
     if outcome.stop is not None or typed is None or skill is None:
-        return await _send(actor, prompt, [outcome])
-    return await _expand(actor, prompt, typed, skill, outcome)
+        return await _send(actor, given.content(prompt), [outcome])
+    return await _expand(actor, given, typed, skill, outcome)
 
 
-async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, submitted: Outcome) -> TurnEnd:
+async def _expand(actor: Actor, given: Prompt, typed: TypedPrompt, skill: Skill, submitted: Outcome) -> TurnEnd:
     """Expand a command file or skill into its prompt."""
     outcome = await actor.fire(
         actor.event(
@@ -65,18 +68,18 @@ async def _expand(actor: Actor, prompt: str, typed: TypedPrompt, skill: Skill, s
             command_name=typed.name,
             command_args=typed.arguments,
             command_source=skill.source,
-            prompt=prompt,
+            prompt=given.text,
         )
     )
     if outcome.blocked:
-        return _blocked(actor, [submitted, outcome], prompt)
+        return _blocked(actor, [submitted, outcome], given.text)
     if skill.hooks:
         actor.session.hooks.activate(skill.hooks)
     head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
-    return await _send(actor, head + skill.expand(typed.arguments), [submitted, outcome])
+    return await _send(actor, given.content(head + skill.expand(typed.arguments)), [submitted, outcome])
 
 
-async def _send(actor: Actor, content: str, outcomes: list[Outcome]) -> TurnEnd:
+async def _send(actor: Actor, content: str | list[Mapping[str, Json]], outcomes: list[Outcome]) -> TurnEnd:
     """Add the prompt and hooks' context to the conversation and continue it, unless a hook stops here."""
     dialogue = actor.dialogue
     if pending(dialogue.messages):

@@ -10,7 +10,7 @@ import msgspec
 
 from hookwright.agent.permissions.commands import only_reads
 from hookwright.agent.state.actor import Actor, Caller, calling
-from hookwright.agent.state.updates import ToolEnded
+from hookwright.agent.state.updates import CallDenied, ToolEnded
 from hookwright.agent.tools import Effect, ToolResult, failed, never_ran, unknown_tool
 from hookwright.agent.transcript import CallContext
 from hookwright.agent.turn.consent import RefusedCall, ToolRequest, denied_file, permit, rewrite
@@ -170,6 +170,16 @@ def _without_running(actor: Actor, call: Block, result: ToolResult, stop: EndTur
 def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -> Handled:
     actor, call = request.actor, request.call
     result = ToolResult(f"Error: {refusal.text}", refusal.text, is_error=True)
+    if refusal.by is not None:
+        identity = actor.identity
+        denied = CallDenied(
+            tool_name=call["name"],
+            tool_use_id=call["id"],
+            by=refusal.by,
+            message=refusal.text,
+            agent_id=identity.agent_id if identity is not None else None,
+        )
+        actor.session.tell(denied)
     handled = _without_running(actor, call, result, stop)
     if refusal.counts:
         actor.session.state.deny(

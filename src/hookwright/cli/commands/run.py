@@ -16,6 +16,8 @@ from hookwright.cli.agentflags import (
     listed,
 )
 
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the flags, with the names people know from other headless agents."""
@@ -36,6 +38,9 @@ def _configure_output(parser: argparse.ArgumentParser) -> None:
     add("--verbose", action="store_true", help="also print the notes of hooks that are not warnings to stderr")
     add("--include-hook-events", action="store_true", help="include every hook run in stream-json output")
     add("--include-partial-messages", action="store_true", help="include partial messages in stream-json output")
+    add("--replay-user-messages", action="store_true", help="repeat the prompts of stream-json input in the output")
+    schema = "ask for an answer that fits this JSON schema, and print it as `structured_output`"
+    add("--json-schema", dest="json_schema_text", default=None, metavar="JSON", help=schema)
     add("--no-journal", dest="journal", action="store_false", help="do not write to the journal")
 
 
@@ -44,6 +49,8 @@ def _configure_session(parser: argparse.ArgumentParser) -> None:
     add("-r", "--resume", metavar="ID", help="resume a conversation by ID")
     add("--session-id", metavar="ID", help="use this ID for the new session")
     add("--max-turns", type=int, default=argparse.SUPPRESS, metavar="N", help="stop after N model turns")
+    budget = "stop when the session has cost this much, in US dollars; the price of the model must be known"
+    add("--max-budget-usd", type=float, default=argparse.SUPPRESS, metavar="USD", help=budget)
     add("-w", "--worktree", default=argparse.SUPPRESS, metavar="NAME", help="start in a new git worktree")
     add("--init", action="store_true", help="run Setup hooks (trigger: init) before the session")
     add("--init-only", action="store_true", help="run Setup and SessionStart hooks, then exit")
@@ -53,12 +60,25 @@ def _configure_session(parser: argparse.ArgumentParser) -> None:
 def _configure_agent(parser: argparse.ArgumentParser) -> None:
     add = configure_model(parser).add_argument
     add("--system-prompt", metavar="TEXT", help="replace the default system prompt")
+    file = "replace the default system prompt by the text of a file"
+    add("--system-prompt-file", default=None, metavar="FILE", help=file)
+    add("--fallback-model", metavar="MODEL", help="model for requests that the model is too busy for")
+    add("--effort", default=None, choices=EFFORTS, help="effort level, for models that take one")
+    thinking = "`disabled` turns thinking off; `adaptive` leaves it to the model"
+    add("--thinking", default=None, choices=("adaptive", "disabled"), help=thinking)
+    add("--max-thinking-tokens", type=int, default=None, metavar="N", help="tokens for thinking; 0 turns it off")
+    add("--betas", type=listed, default=(), metavar="NAMES", help="beta features of the API (comma-separated)")
     add("--agent", default=None, metavar="NAME", help="run the main agent as this agent type")
     add("--agents", dest="agents_json", default=None, metavar="JSON", help="define additional subagents")
     add = configure_permissions(parser).add_argument
-    add("--tools", type=listed, metavar="NAMES", help="offer only these tools (comma-separated)")
+    offered = "offer only these tools (comma-separated); `default` for all of them"
+    add("--tools", type=_tools, metavar="NAMES", help=offered)
     host = "send permission requests to the host program; the only name is `stdio`"
     add("--permission-prompt-tool", default=None, metavar="NAME", help=host)
+
+
+def _tools(text: str) -> tuple[str, ...] | None:
+    return None if text.strip() == "default" else listed(text)
 
 
 def run(args: argparse.Namespace) -> int:

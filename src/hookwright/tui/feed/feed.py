@@ -179,6 +179,16 @@ class Feed:
                 self.mode = mode
             case updates.Ended(result=result):
                 self._ended(result)
+            case (
+                updates.TurnBegan()
+                | updates.CallTyped()
+                | updates.CallDenied()
+                | updates.TaskStarted()
+                | updates.TaskEnded()
+                | updates.Compacting()
+                | updates.CompactionEnded()
+            ):
+                pass  # the feed shows the call, the task and the compaction itself
             case _:
                 assert_never(update)
 

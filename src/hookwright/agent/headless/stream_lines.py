@@ -1,0 +1,306 @@
+"""What `--output-format stream-json` prints: one JSON line per message, hook run, task and result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO, assert_never
+
+import msgspec
+
+from hookwright._version import __version__
+from hookwright.agent.headless.hook_lines import HookLines, new_id
+from hookwright.agent.headless.partial_lines import PartialLines
+from hookwright.agent.headless.result_line import ResultLines, is_stop_feedback
+from hookwright.agent.headless.task_lines import TaskLines
+from hookwright.agent.state.endings import ApiFailed, Result, TurnAnswered, TurnRefused
+from hookwright.agent.state.prompts import STOPPED_BY_USER
+from hookwright.agent.state.updates import (
+    Added,
+    CallDenied,
+    CallTyped,
+    Compacting,
+    CompactionEnded,
+    Diagnosed,
+    Ended,
+    HookEnded,
+    ModeChanged,
+    Note,
+    Opened,
+    Said,
+    TaskEnded,
+    TaskStarted,
+    Titled,
+    ToolEnded,
+    TurnBegan,
+    Typed,
+    Update,
+)
+from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
+from hookwright.observers import EventEnded, Notice
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.wire import encode
+from hookwright.visibility import Form
+
+#: The program whose stream this is, for hosts that check its version.
+CLAUDE_CODE_VERSION = "2.1.325"
+#: Notes the stream omits: the result of the call, the prompt or the turn has them.
+_ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, "prompt-blocked"})
+
+
+class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stream includes in addition to messages."""
+
+    hook_events: bool = False
+    partial_messages: bool = False
+
+
+class StreamOutput:
+    """One JSON line per update.
+
+    Law: every turn has one `init` line, before its first message and after the hooks of its prompt; every block of an
+    answer has its own line; texts that hooks add are not shown, except what a Stop hook says.
+    """
+
+    def __init__(self, options: StreamOptions, file: TextIO = sys.stdout) -> None:
+        self._options = options
+        self._file = file
+        self._session_id = ""
+        self._model = ""
+        #: The session of a turn that has no init line yet.
+        self._init: Opened | None = None
+        self._prompt_blocked = False
+        #: Why a hook blocked or stopped the last prompt.
+        self._prompt_reason: str | None = None
+        self._stop_objected = False
+        self._hooks = HookLines(self._system, all_events=options.hook_events)
+        self._tasks = TaskLines(self._system)
+        self._partial = PartialLines(self._event)
+        self._results = ResultLines()
+
+    # ── lines ───────────────────────────────────────────────────────────────
+
+    def notice(self, notice: Notice) -> None:
+        """Print hook runs."""
+        if isinstance(notice, EventEnded) and notice.event.rules.block_drops_context:
+            outcome = notice.outcome
+            self._prompt_blocked = outcome.blocked
+            self._prompt_reason = outcome.reason if outcome.stop is None else outcome.stop.reason
+        self._after_stop_feedback()
+        self._hooks(notice)
+
+    def close(self) -> None:
+        """Do nothing; everything is printed already."""
+
+    def line(self, line: Mapping[str, Json]) -> None:
+        """Print one line of the control protocol."""
+        print(encode(line).decode(), file=self._file, flush=True)
+
+    def repeat(self, prompt: Mapping[str, Json]) -> None:
+        """Print a prompt of the host again."""
+        about = {"session_id": self._session_id, "uuid": prompt.get("uuid") or new_id(), "isReplay": True}
+        self.line({**prompt, "parent_tool_use_id": None, **about})
+
+    def state(self, state: str) -> None:
+        """Print the state of the session: `running`, `requires_action` or `idle`."""
+        self._system({"subtype": "session_state_changed", "state": state, "sdk_host_only": True})
+
+    def _system(self, fields: Mapping[str, Json]) -> None:
+        self.line({"type": "system", **fields, "uuid": new_id(), "session_id": self._session_id})
+
+    def _message(self, kind: str, message: Mapping[str, Json], parent: str | None, **more: Json) -> None:
+        self._begin()
+        about = {"parent_tool_use_id": parent, "session_id": self._session_id, "uuid": new_id()}
+        self.line({"type": kind, "message": message, **about, **self._tasks.about(parent), **more})
+
+    def _user(self, text: str, parent: str | None = None, **more: Json) -> None:
+        self._message("user", {"role": "user", "content": [{"type": "text", "text": text}]}, parent, **more)
+
+    def _event(self, event: Mapping[str, Json], parent: str | None) -> None:
+        self._begin()
+        about = {"parent_tool_use_id": parent, "session_id": self._session_id, "uuid": new_id()}
+        self.line({"type": "stream_event", "event": event, **about})
+
+    def _begin(self) -> None:
+        """Print the init line of the turn, once."""
+        self._after_stop_feedback()
+        if self._init is not None:
+            session, self._init = self._init, None
+            self._system(_init(session))
+
+    # ── updates ─────────────────────────────────────────────────────────────
+
+    def update(self, update: Update) -> None:
+        """Print an update as a line."""
+        self._results.count(update)
+        match update:
+            case Opened():
+                self._opened(update)
+            case TurnBegan(session=session):
+                self._opened(session)
+                self._init = session
+                self._prompt_blocked = False
+            case Typed() | CallTyped() | Said() | ToolEnded() | Added():
+                self._of_conversation(update)
+            case Note():
+                self._note(update)
+            case Diagnosed():
+                pass  # stderr has it
+            case HookEnded(late=late):
+                self._hooks.late(late)
+            case Titled(title=title):
+                self._system({"subtype": "session_title_changed", "title": title})
+            case ModeChanged(mode=mode):
+                self._system({"subtype": "status", "status": None, "permissionMode": mode})
+            case CallDenied():
+                self._denied(update)
+            case TaskStarted() | TaskEnded():
+                self._task(update)
+            case Compacting() | CompactionEnded():
+                self._compaction(update)
+            case Ended(result=result):
+                self._ended(result)
+            case _:
+                assert_never(update)
+
+    def _opened(self, session: Opened) -> None:
+        self._session_id, self._model = session.session_id, session.model
+
+    def _of_conversation(self, update: Typed | CallTyped | Said | ToolEnded | Added) -> None:
+        match update:
+            case Typed(text=text, parent_tool_use_id=parent):
+                if self._options.partial_messages:
+                    self._partial.text(text, self._model, parent)
+            case CallTyped(id=id_, name=name, partial_json=json, parent_tool_use_id=parent):
+                if self._options.partial_messages:
+                    self._partial.call({"id": id_, "name": name}, json, self._model, parent)
+            case Said():
+                self._said(update)
+            case ToolEnded(block=block, response=response, parent_tool_use_id=parent):
+                self._message("user", {"role": "user", "content": [block]}, parent, tool_use_result=response)
+            case Added(text=text, parent_tool_use_id=None) if text == STOPPED_BY_USER:
+                self._user(text)
+            case Added(text=text) if is_stop_feedback(update):
+                self._stop_objected = False
+                self._user(text, isSynthetic=True)
+                self._stop_objected = True
+
+    def _said(self, said: Said) -> None:
+        """Print each block of an answer; a subagent's texts only if it works in the background."""
+        parent = said.parent_tool_use_id
+        streamed = self._partial.close_block(parent)
+        for block in _shown(said.message["content"], said.shown):
+            if parent is None or block["type"] == "tool_use" or self._tasks.in_background(parent):
+                self._message("assistant", {**said.message, "content": [block], "stop_reason": None}, parent)
+        if streamed:
+            self._partial.close_message(said.message, parent)
+        self._tasks.progressed(said)
+
+    def _note(self, note: Note) -> None:
+        if note.tag in _ELSEWHERE or (note.tag == Form.SAYS.value and self._prompt_blocked):
+            return
+        self._begin()
+        level = "notice" if note.text.startswith("Stop says: ") else note.level
+        line = {"subtype": "informational", "content": note.text, "level": level}
+        self._system({**line, "tag": note.tag} if note.tag in (NO_VERDICT, HOOK_CHANGED) else line)
+
+    def _denied(self, denied: CallDenied) -> None:
+        self._begin()
+        line: dict[str, Json] = {
+            "subtype": "permission_denied",
+            "tool_name": denied.tool_name,
+            "tool_use_id": denied.tool_use_id,
+            "decision_reason_type": denied.by,
+            "message": denied.message,
+        }
+        self._system(line if denied.agent_id is None else {**line, "agent_id": denied.agent_id})
+
+    def _task(self, update: TaskStarted | TaskEnded) -> None:
+        self._begin()
+        if isinstance(update, TaskEnded):
+            self._tasks.ended(update)
+            return
+        self._tasks.started(update)
+        if update.prompt is not None and not update.in_background:
+            self._user(update.prompt, update.tool_use_id)
+
+    def _compaction(self, update: Compacting | CompactionEnded) -> None:
+        if isinstance(update, Compacting):
+            self._system({"subtype": "status", "status": "compacting"})
+            return
+        if update.error is not None:
+            failed = {"compact_result": "failed", "compact_error": update.error}
+            self._system({"subtype": "status", "status": None, **failed})
+            return
+        self._system({"subtype": "status", "status": None, "compact_result": "success"})
+        self._begin()
+        about = {"trigger": update.trigger, "pre_tokens": update.pre_tokens}
+        self._system({"subtype": "compact_boundary", "compact_metadata": about})
+        self._message("user", {"role": "user", "content": update.summary}, None, isSynthetic=True)
+
+    def _ended(self, result: Result) -> None:
+        """Print what the conversation does not contain, then the result."""
+        match result.ending:
+            case TurnRefused(text=text):
+                self._begin()
+                stopped = {"kind": "blocked_by_hook" if self._prompt_blocked else "stopped_by_hook"}
+                outcome = {**stopped, "prompt_kept": not self._prompt_blocked, "reason": self._prompt_reason}
+                line = {"subtype": "informational", "content": text, "level": "warning"}
+                self._system({**line, "prevent_continuation": True, "prompt_submit_outcome": outcome})
+            case TurnAnswered(text=text, compacted=True):
+                said = f"<local-command-stdout>{text}</local-command-stdout>"
+                self._message("user", {"role": "user", "content": said}, None, isReplay=True)
+            case TurnAnswered(text=text) if text:
+                self._message("assistant", _synthetic(text), None)
+            case ApiFailed(kind=kind, text=text):
+                self._message("assistant", _synthetic(text), None, error=kind, is_api_error_message=True)
+        self._begin()
+        self.line(self._results.line(result))
+
+    def _after_stop_feedback(self) -> None:
+        """Print, once, that Stop hooks sent the agent back to work."""
+        if self._stop_objected:
+            self._stop_objected = False
+            text = "Stop hook error occurred · ctrl+o to see"
+            note = {"subtype": "notification", "key": "stop-hook-error", "text": text, "priority": "immediate"}
+            self._system(note)
+
+
+def _shown(content: Sequence[Mapping[str, Json]], shown: str) -> list[Mapping[str, Json]]:
+    """Return the blocks of an answer with its text as hooks display it."""
+    texts = [block for block in content if block["type"] == "text"]
+    if not texts or "".join(block["text"] for block in texts) == shown:
+        return list(content)
+    replaced = {**texts[0], "text": shown}
+    return [replaced if block is texts[0] else block for block in content if block not in texts[1:]]
+
+
+def _synthetic(text: str) -> dict[str, Json]:
+    """Return a text of the program as an answer of no model."""
+    return {
+        "id": new_id(),
+        "type": "message",
+        "role": "assistant",
+        "model": "<synthetic>",
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "stop_sequence",
+        "stop_sequence": "",
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    }
+
+
+def _init(session: Opened) -> dict[str, Json]:
+    return {
+        "subtype": "init",
+        "cwd": session.cwd,
+        "tools": list(session.tools),
+        "mcp_servers": [{"name": name, "status": status} for name, status in session.mcp_servers],
+        "model": session.model,
+        "permissionMode": session.permission_mode,
+        "slash_commands": list(session.skills),
+        "agents": list(session.agents),
+        "skills": list(session.skills),
+        "output_style": "default",
+        "claude_code_version": CLAUDE_CODE_VERSION,
+        "version": __version__,
+    }
