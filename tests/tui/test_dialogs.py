@@ -85,7 +85,7 @@ def test_allowing_by_rule_writes_the_rule_and_asks_no_more(chat: Chat) -> None:
         terminal.wait("│  Write(/src/**)")
         terminal.send(ENTER)
         shown = terminal.wait("All done.")
-        assert "denied by the rule" in shown
+        assert "denied by your permission settings" in flat(shown)
     local = json.loads((chat.project / ".claude" / "settings.local.json").read_text())
     assert local == {"permissions": {"allow": ["Write(/src/**)"]}}
     assert (chat.project / "src" / "b.txt").read_text() == "b\n"
