@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import hookwright
+import layers
 from hookwright.protocol.events import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
@@ -110,7 +111,7 @@ def named(tree: ast.AST) -> Iterator[str]:
 
 def test_no_other_library_file_names_an_event() -> None:
     found: dict[str, set[str]] = {name: set() for name in CATALOGUE}
-    for path in PACKAGE.rglob("*.py"):
+    for path in layers.files():
         file = path.relative_to(PACKAGE)
         if file.parts[0] not in HOSTS:
             for name in set(named(ast.parse(path.read_text()))) & CATALOGUE.keys():

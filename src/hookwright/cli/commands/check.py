@@ -42,6 +42,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="output format (default: text)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    _configure_selection(parser)
+    parser.add_argument("--fix", action="store_true", help="apply fixes and show the diff")
+    parser.add_argument("--diff", action="store_true", help="show the diff of --fix without applying it")
+    parser.add_argument(
+        "--run",
+        action="store_true",
+        help="also fire sample events at trusted hooks, in a temporary copy of the project",
+    )
+    parser.add_argument("--trust", action="store_true", help="with --run, trust the project's hooks for this command")
+    parser.epilog = (
+        "Exit status: 0 if there is nothing worse than info, 1 if there are findings, 2 for usage errors. "
+        "`hookwright rules HK401` explains a rule."
+    )
+
+
+def _configure_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose rules."""
     parser.add_argument(
         "--select",
         action="append",
@@ -70,18 +87,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="LIST",
         help="also check for these versions, agents or systems: 2.1.200, codex, gemini, cursor, copilot, windows",
-    )
-    parser.add_argument("--fix", action="store_true", help="apply fixes and show the diff")
-    parser.add_argument("--diff", action="store_true", help="show the diff of --fix without applying it")
-    parser.add_argument(
-        "--run",
-        action="store_true",
-        help="also fire sample events at trusted hooks, in a temporary copy of the project",
-    )
-    parser.add_argument("--trust", action="store_true", help="with --run, trust the project's hooks for this command")
-    parser.epilog = (
-        "Exit status: 0 if there is nothing worse than info, 1 if there are findings, 2 for usage errors. "
-        "`hookwright rules HK401` explains a rule."
     )
 
 
