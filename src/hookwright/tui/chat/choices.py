@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -66,15 +67,26 @@ def offers(question: PermissionQuestion, cwd: str, *, by_hook: bool) -> tuple[Of
         words = "; ".join(covered(one) for one in session)
         found.append(Offer(f"Allow for this session: {words}", Always(session)))
         rule = proposed_rule(question, cwd)
-        found.append(Offer(f"Allow by rule: {flat(rule)} …", ByRule(rule)))
+        if rule is not None:
+            found.append(Offer(f"Allow by rule: {flat(rule)} …", ByRule(rule)))
     found.append(Offer("Deny", RefuseChoice()))
     found.append(Offer("Deny with a message …", RefuseWithWords()))
     return tuple(found)
 
 
-def proposed_rule(question: PermissionQuestion, cwd: str) -> str:
-    """Return a rule for calls like this one: the suggested one, else one for the folder of its file."""
+#: A command that a rule can name literally.
+_PLAIN_COMMAND = re.compile(r"[\w./=-]+(?: [\w./=-]+)*")
+
+
+def proposed_rule(question: PermissionQuestion, cwd: str) -> str | None:
+    """Return a rule for calls like this one: the suggested one, else one for its command or the folder of its file.
+
+    None for a command that a rule cannot name literally: a rule for the whole tool would allow every command.
+    """
     rules = rule_texts(question.suggestions)
+    command = question.tool_input.get("command")
+    if not rules and isinstance(command, str):
+        return f"{question.tool_name}({command})" if _PLAIN_COMMAND.fullmatch(command) else None
     path = question.tool_input.get("file_path")
     if rules or not isinstance(path, str):
         return rules[0] if rules else question.tool_name
