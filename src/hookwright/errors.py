@@ -34,6 +34,10 @@ class TrustError(HookwrightError):
     """A trust store that cannot be read or written."""
 
 
+class HookFailed(HookwrightError):
+    """A hook that has to succeed failed, so what it prepares cannot start."""
+
+
 class CallbackGone(HookwrightError):
     """The program that answers a callback is gone; where a callback's silence refuses, this refuses."""
 

@@ -48,9 +48,9 @@ def test_a_fork_goes_on_under_a_new_id(place: Place) -> None:
 
 def test_an_unknown_session_is_an_error(place: Place) -> None:
     ran = place.run({"turns": []}, "--resume", "0123")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "no session 0123" in ran.stderr
-    assert place.run({"turns": []}, "--continue").code == 1
+    assert place.run({"turns": []}, "--continue").code == 2
 
 
 @pytest.mark.req("R-326", "R-329", "R-322", "R-349")

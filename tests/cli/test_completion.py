@@ -24,7 +24,7 @@ def test_every_command_and_its_options_are_known() -> None:
     assert "Write" in (tools.values or ())
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "chat"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("chat", "demo")])
 def test_every_command_speaks_json(name: str) -> None:
     options = {option for command in commands() if command.name == name for o in command.options for option in o.names}
     assert options & {"--json", "--output-format"}

@@ -93,7 +93,7 @@ def test_a_live_session_is_recorded_with_what_was_decided(shell: Shell) -> None:
     case = json.loads((shell.project / "live.json").read_text())[0]
     assert case["expect"]["decision"] == "deny"
     assert case["expect"]["reason"].endswith(r"no \(really\)")
-    assert shell("test", "live.json").returncode == 0
+    assert shell("test", "--setting-sources", "user,project,local", "live.json").returncode == 0
     nothing = shell("record", "--", "true")
     assert (nothing.returncode, "fired no event" in nothing.stderr) == (2, True)
     missing = shell("record", "--", "./nope")

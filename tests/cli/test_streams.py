@@ -44,10 +44,10 @@ COMMANDS = {
     ("fire", "--help"): 0,
     ("--help",): 0,
     ("--version",): 0,
-    ("nope",): 1,
-    (): 1,
-    ("fire", "Nope"): 1,
-    ("fire", "--nope"): 1,
+    ("nope",): 2,
+    (): 2,
+    ("fire", "Nope"): 2,
+    ("fire", "--nope"): 2,
 }
 
 
@@ -57,7 +57,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     made = Shell(tmp_path_factory.mktemp("streams"))
     long = f"python3 -c \"print('no ' * 40000)\" >&2; exit 2 # {'x' * 100_000}"
     settings(made.home, hooks_for("PreToolUse", {"type": "command", "command": long}, matcher="Bash"))
-    settings(made.project, hooks_for("Stop", {"type": "command", "command": "true"}))
+    settings(made.project, hooks_for("Stop", {"type": "command", "command": "true", "timeout": 600_000}))
     return made
 
 

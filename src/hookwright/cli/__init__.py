@@ -104,7 +104,7 @@ def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None
 def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
     """Run a command; its status survives a lost stdout, and where it has none yet, the status is `UNKNOWN`."""
     from hookwright.cli import streams
-    from hookwright.errors import CallbackGone, HookwrightError, McpError, ModelError
+    from hookwright.errors import CallbackGone, HookFailed, HookwrightError, McpError, ModelError
 
     if hasattr(module, "endless") and module.endless(parsed):
         streams.end_with_reader()
@@ -115,7 +115,7 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
         from hookwright.text import flat
 
         print(f"hookwright: {flat(str(error))}", file=sys.stderr)
-        return FAILED if isinstance(error, ModelError | McpError | CallbackGone) else usage
+        return FAILED if isinstance(error, ModelError | McpError | CallbackGone | HookFailed) else usage
     except FileNotFoundError:
         if _has_directory():
             raise

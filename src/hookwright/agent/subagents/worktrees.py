@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
-from hookwright.errors import HookwrightError
+from hookwright.errors import HookFailed
 from hookwright.hookset import HookSet
 from hookwright.processes.process import Command, Exit, ExitCode, run
 from hookwright.projects.git import git_command
@@ -23,7 +23,7 @@ _LIMIT = 120.0
 Fire = Callable[[Event], Awaitable[Outcome]]
 
 
-class WorktreeFailed(HookwrightError):
+class WorktreeFailed(HookFailed):
     """A worktree could not be created or removed."""
 
 

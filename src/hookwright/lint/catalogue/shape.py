@@ -174,7 +174,7 @@ RULES = (
         why="Hookwright ignores what could redirect requests, load code or raise trust when a project sets it, trusted "
         "or not. Claude Code applies it, so hooks that need the variable work there and fail here.",
         fix="Set it in your own settings, or give the variable another name.",
-        bad=conf({}, '"GIT_TRACE"', env={"GIT_TRACE": "1"}),
+        bad=conf({}, '"TMPDIR"', env={"TMPDIR": "/var/cache/project"}),
         good=conf({}, env={"GIT_FLOW_MAIN_BRANCH": "main", "PYTHON_VERSION": "3.12", "AWS_REGION": "x"}),
     ),
 )
