@@ -18,7 +18,24 @@ PROMISES = {
         "security/test_guards.py::test_a_changed_guard_that_fails_closed_refuses",
         "security/test_guards.py::test_its_entry_cannot_be_weakened_either",
     ],
-    "Hooks that appear or vanish": [
+    "A hook that is switched off by a change": [
+        "attacks/test_changed_guard.py::test_every_output_says_that_a_guard_changed",
+    ],
+    "A rewrite cannot get past a guard": [
+        "attacks/test_rewrite.py::test_a_managed_guard_sees_what_a_user_hook_rewrote",
+        "attacks/test_rewrite.py::test_a_user_s_guard_sees_what_a_project_hook_rewrote",
+        "attacks/test_rewrite.py::test_a_project_guard_that_fails_closed_sees_it_also",
+        "attacks/test_rewrite.py::test_a_permission_request_hook_cannot_pass_a_guard",
+        "attacks/test_rewrite.py::test_a_host_s_answer_cannot_pass",
+    ],
+    "A refusal is not lost on the way out": [
+        "attacks/test_answers.py::test_the_model_cannot_send_a_guard_to_the_background",
+        "attacks/test_answers.py::test_an_answer_with_something_around_it_is_reported",
+        "attacks/test_answers.py::test_an_answer_with_something_around_it_fails_closed",
+        "attacks/test_answers.py::test_what_a_child_prints_after_the_exit_does_not_undo_the_answer",
+        "attacks/test_engine.py::test_fire_never_raises",
+    ],
+    "Hooks that appear or disappear": [
         "security/test_guards.py::test_a_trusted_guard_that_is_taken_away_is_told",
         "security/test_incidents.py::test_worm_a_hook_that_appears_in_user_settings_is_told",
         "test_session.py::test_a_config_change_hook_may_block_the_change",
@@ -31,22 +48,24 @@ PROMISES = {
         "test_engine.py::test_a_managed_refusal_keeps_the_inner_hooks_from_starting",
         "test_session.py::test_user_settings_cannot_switch_managed_hooks_off",
     ],
-    "No text of a user or a model": ["security/test_injection.py::test_no_field_of_any_event_reaches_a_shell"],
+    "Text from a user or a model never becomes": [
+        "security/test_injection.py::test_no_field_of_any_event_reaches_a_shell"
+    ],
     "A hook runs in its own session": [
         "executors/test_process.py::test_process_leads_its_own_session_without_terminal",
         "executors/test_process_end.py::test_a_marked_daemon_ends_with_its_process",
         "test_watchdog.py::test_a_killed_host_takes_its_hooks_with_it",
         "faults/test_faults.py::test_fault",
     ],
-    "Output is kept with bounded memory": [
+    "Output is held in bounded memory": [
         "faults/test_faults.py::test_fault",
         "test_spill.py::test_the_limit_is_ten_thousand_characters",
     ],
-    "What hooks, projects and models say": [
+    "Output of hooks, projects and models cannot control": [
         "security/test_terminal.py::test_no_escape_reaches_the_screen",
         "security/test_terminal.py::test_the_review_shows_what_a_direction_mark_would_hide",
     ],
-    "Matchers, rules and the search": [
+    "No pattern and no input can make": [
         "security/test_bounds.py::test_no_matcher_explodes",
         "security/test_bounds.py::test_no_rule_explodes",
         "test_journal.py::test_no_text_takes_long_to_redact",
@@ -64,9 +83,14 @@ PROMISES = {
         "security/test_secrets.py::test_everything_that_is_kept_is_private",
         "test_journal.py::test_credentials_in_any_dress_are_left_out",
     ],
-    "No text can forge a line": [
+    "No input can forge a line": [
         "security/test_injection.py::test_a_reason_cannot_forge_a_line_of_the_journal_or_the_transcript",
         "security/test_injection.py::test_law_a_record_is_one_line_for_every_reader",
+    ],
+    "`hookwright chat` ends when its terminal goes away": [
+        "attacks/test_hangup.py::test_a_closed_terminal_ends_the_chat",
+        "attacks/test_hangup.py::test_a_hang_up_with_the_terminal_still_there_ends_the_chat",
+        "attacks/test_hangup.py::test_a_plain_chat_ends_with_its_terminal",
     ],
     "Transcripts, journal and trust store survive": [
         "test_data_safety.py::test_a_journal_cut_at_any_byte_is_read_and_continued",
