@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from hookwright.agent.permissions.call import ToolCall
-from hookwright.agent.permissions.commands import only_moves_files
+from hookwright.agent.permissions.commands import only_moves_files, only_reads
 from hookwright.agent.permissions.files import named_files
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.tools.tool import Effect
@@ -46,7 +46,7 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
 
 def _for_command(command: str, cwd: str, workspace: Workspace) -> tuple[Suggestion, ...]:
     """Cover a command by the mode that accepts edits if that is enough, else by a rule for each of its parts."""
-    if only_moves_files(command, cwd, workspace):
+    if only_moves_files(command, cwd, workspace) and not only_reads(command, cwd, workspace):
         changed = [named.path for named in named_files(command, cwd, workspace.home).files if named.changes]
         folders = list(dict.fromkeys(os.path.dirname(path) for path in changed))
         return (*(_directory(folder) for folder in folders[:1]), _mode("acceptEdits"))
