@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -165,7 +167,7 @@ def test_cve_2026_25724_a_link_leads_round_a_deny_rule(victim: Victim) -> None:
         play, "go", "--disallowedTools", "Read(secret/**)", "--output-format", "stream-json", "--verbose"
     )
     assert "KEY" not in ended.stdout
-    assert "has been denied by the rule" in ended.stdout
+    assert "File is in a directory that is denied by your permission settings." in ended.stdout
 
 
 def test_cve_2026_39861_a_link_leads_out_of_the_workspace(victim: Victim) -> None:
@@ -229,11 +231,42 @@ def test_gemini_headless_a_pull_request_runs_hooks_in_continuous_integration(vic
 
 def test_gemini_27900_hooks_run_before_the_question_is_asked_and_are_not_in_it(victim: Victim) -> None:
     settings(victim.repo, attacks(victim))
-    ended = victim.hookwright("trust")
-    assert victim.attack in ended.stdout
-    assert "SessionStart" in ended.stdout
-    assert (ended.returncode != 0, victim.pwned.exists()) == (True, False)
-    assert not (victim.home / ".local" / "state" / "hookwright" / "trust.json").exists()
+    store = victim.home / ".local" / "state" / "hookwright" / "trust.json"
+    shown = victim.hookwright("trust", "--show")
+    assert victim.attack in shown.stdout
+    assert "SessionStart" in shown.stdout
+    unasked = victim.hookwright("trust")
+    assert (shown.returncode, unasked.returncode) == (2, 2)
+    assert "stdin is not a terminal" in unasked.stderr
+    assert not store.exists()
+    review, status = refused_review(victim)
+    assert victim.attack in review
+    assert (status != 0, victim.pwned.exists(), store.exists()) == (True, False, False)
+
+
+def refused_review(victim: Victim) -> tuple[str, int]:
+    """Review on a terminal and quit at the first question; give what was shown before it, and the exit status."""
+    ours, theirs = pty.openpty()
+    env = {**victim.env, "TERM": "dumb", "COLUMNS": "1000"}
+    with subprocess.Popen(
+        [*HOOKWRIGHT, "trust"], cwd=victim.repo, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        try:
+            while b"/quit] " not in seen:
+                assert select.select([ours], [], [], 30)[0], seen
+                piece = os.read(ours, 65536)
+                assert piece, seen
+                seen += piece
+            assert not victim.pwned.exists()
+            os.write(ours, b"quit\n")
+            status = process.wait(30)
+        finally:
+            process.kill()
+            os.close(ours)
+    review, _, _ = seen.decode().partition("(1 of ")
+    return review, status
 
 
 @pytest.mark.req("R-367")
