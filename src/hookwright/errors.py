@@ -5,6 +5,7 @@ HookwrightError
 ├── InvalidCase       a file of cases that cannot be read
 ├── ConfigError       requested configuration that is not available (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
+├── HookFailed        a hook that has to succeed failed (WorktreeCreate)
 ├── CallbackGone      the program that answers a callback is gone (raised inside the callback)
 ├── MissingExtra      an optional dependency is needed and not installed
 ├── ModelError        a model API failed or gave an unusable answer (subclasses in hookwright.models)
