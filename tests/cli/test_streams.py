@@ -96,7 +96,7 @@ def journal(shell: Shell) -> Path:
 def test_a_command_without_an_end_stops_with_its_reader_and_its_status_is_unknown(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     file = journal(shell)
-    with shell.start("trace", "-f") as running:
+    with shell.start("trace", "-f", "--all") as running:
         assert running.stdout is not None
         assert "Stop" in running.stdout.readline()
         running.stdout.close()
