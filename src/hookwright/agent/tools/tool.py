@@ -83,7 +83,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     #: Where the response repeats the path of the file, as keys from the outside in; it is shown as it was written.
     echoes_path: tuple[str, ...] = ()
-    #: Its calls change nothing, so that they may run beside each other; tools that only read files need not say so.
+    #: Its calls change nothing, so they may run together; tools that only read files need not say so.
     concurrent: bool = False
     #: Returns the input with the paths it really names, for permission rules: (input, working directory) -> input.
     really: Callable[[Input, str], Input] | None = None
@@ -118,7 +118,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         return _resolved(arguments, self.paths, cwd, home)
 
     def without_unknown(self, arguments: Input) -> Input:
-        """Leave out the keys the tool does not have."""
+        """Return the arguments without keys the tool does not have."""
         known = self.parameters.get("properties", {})
         return {name: value for name, value in arguments.items() if name in known}
 
