@@ -185,5 +185,5 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     assert hookwright("all", "--out", "schemas").returncode == 0
     assert json.loads((tmp_path / "schemas/output/PreToolUse.schema.json").read_text()) == output_schema("PreToolUse")
     assert "Did you mean `Stop`?" in hookwright("input", "Stp").stderr
-    assert hookwright("input").returncode == 1
-    assert hookwright("settings", "Stop").returncode == 1
+    assert hookwright("input").returncode == 2
+    assert hookwright("settings", "Stop").returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import re
 import shutil
@@ -28,6 +29,10 @@ from support import event
 PYTHON = os.environ.get("HOOKWRIGHT_TEST_PYTHON", sys.executable)
 
 
+#: Every run has its own id, as in the engine: processes are found by it.
+_RUNS = itertools.count(1)
+
+
 class Bench:
     """One folder, one host, and both ways to run a hook."""
 
@@ -45,7 +50,7 @@ class Bench:
         source = fields.pop("source", Source(Scope.USER))
         timeout = fields.pop("limit", 20.0)
         handler = CommandHandler(source=source, command=command, **{"worker": "warm", **fields})
-        return Job(handler, happening, encode_event(happening), 0, "hook-1", timeout)
+        return Job(handler, happening, encode_event(happening), 0, f"hook-{next(_RUNS)}", timeout)
 
     async def ready(self, job: Job) -> None:
         """Let a first event find no interpreter, and wait for the one that it asked for."""

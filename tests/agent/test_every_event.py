@@ -117,7 +117,7 @@ def test_message_display(place: Place) -> None:
     payload = own(only(place, "MessageDisplay"))
     assert (payload["delta"], payload["index"], payload["final"]) == ("ORIGINAL", 0, True)
     assert ran.text == "SHOWN"
-    assert ran.of("assistant")[0]["message"]["content"] == [{"type": "text", "text": "ORIGINAL"}]
+    assert ran.of("assistant")[0]["message"]["content"] == [{"type": "text", "text": "SHOWN"}]
 
 
 # ── tools ───────────────────────────────────────────────────────────────────

@@ -31,7 +31,7 @@ DENY = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecisio
 def test_request_is_the_payload_without_its_newline() -> None:
     reply, server = ask(answer("{}"))
     (request,) = server.requests
-    assert reply == Answered({}, 200)
+    assert reply == Answered({}, 200, body="{}")
     assert request.line == "POST /hook HTTP/1.1"
     assert request.body == encode_event(event("PreToolUse"))[:-1]
     assert {name: request.headers[name] for name in ("content-type", "accept", "user-agent", "host")} == {
@@ -126,7 +126,7 @@ def test_url_is_not_interpolated() -> None:
 def test_proxy_variables_have_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert ask(answer("{}"))[0] == Answered({}, 200)
+    assert ask(answer("{}"))[0] == Answered({}, 200, body="{}")
 
 
 def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,10 +143,13 @@ def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("respond", "expected"),
     [
-        (answer(json.dumps(DENY)), Answered(DENY, 200)),
-        (answer(json.dumps(DENY), "201 Created", ("Content-Type: text/plain",)), Answered(DENY, 201)),
-        (answer("\ufeff {} \n"), Answered({}, 200)),
-        (answer('{"async": true}'), Answered({"async": True}, 200)),
+        (answer(json.dumps(DENY)), Answered(DENY, 200, body=json.dumps(DENY))),
+        (
+            answer(json.dumps(DENY), "201 Created", ("Content-Type: text/plain",)),
+            Answered(DENY, 201, body=json.dumps(DENY)),
+        ),
+        (answer("\ufeff {} \n"), Answered({}, 200, body="\ufeff {} \n")),
+        (answer('{"async": true}'), Answered({"async": True}, 200, body='{"async": true}')),
         (answer(""), Answered({}, 200)),
         (answer(" \n"), Answered({}, 200)),
         (answer(status="204 No Content"), Answered({}, 204)),
@@ -166,10 +169,22 @@ def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
             answer("[1]"),
             Failed(Failure.ANSWER, "HTTP hook must return a JSON object, but got other JSON: [1]", status=200),
         ),
-        (raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"), Answered({}, 200)),
-        (raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"), Answered({}, 200)),
-        (answer(gzip.compress(b'{"a":1}'), headers=("Content-Encoding: gzip",)), Answered({"a": 1}, 200)),
-        (answer(zlib.compress(b'{"a":1}'), headers=("Content-Encoding: Deflate",)), Answered({"a": 1}, 200)),
+        (
+            raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"),
+            Answered({}, 200, body="{}"),
+        ),
+        (
+            raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+            Answered({}, 200, body="{}"),
+        ),
+        (
+            answer(gzip.compress(b'{"a":1}'), headers=("Content-Encoding: gzip",)),
+            Answered({"a": 1}, 200, body='{"a":1}'),
+        ),
+        (
+            answer(zlib.compress(b'{"a":1}'), headers=("Content-Encoding: Deflate",)),
+            Answered({"a": 1}, 200, body='{"a":1}'),
+        ),
     ],
 )
 def test_2xx(respond: Answer, expected: Reply) -> None:
@@ -226,7 +241,7 @@ def test_allowlist_is_asked_before_anything_is_sent() -> None:
             assert server.url in reply.message
         assert server.connections == 0
         good = executor(["http://127.0.0.1:*"])
-        assert await good(job(server.url)) == Answered({}, 200)
+        assert await good(job(server.url)) == Answered({}, 200, body="{}")
         await good.aclose()
 
     with_server(answer("{}"), work)
@@ -311,7 +326,7 @@ def test_the_checked_address_is_the_one_connected_to() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         asked = resolver(["127.0.0.1"], ["169.254.169.254"])
         url = f"http://rebind.example:{server.port}/hook"
-        assert await run(job(url, PROJECT)) == Answered({}, 200)
+        assert await run(job(url, PROJECT)) == Answered({}, 200, body="{}")
         assert asked == ["rebind.example"]
         assert server.requests[0].headers["host"] == f"rebind.example:{server.port}"
 
@@ -322,11 +337,11 @@ def test_a_project_hook_gets_no_connection_that_a_user_hook_left() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         resolver(["127.0.0.1"])
         url = f"http://metadata.google.internal:{server.port}/hook"
-        assert await run(job(url, USER)) == Answered({}, 200)
+        assert await run(job(url, USER)) == Answered({}, 200, body="{}")
         reply = await run(job(url, PROJECT))
         assert isinstance(reply, Failed)
         assert reply.why is Failure.FORBIDDEN
-        assert await run(job(url, USER)) == Answered({}, 200)
+        assert await run(job(url, USER)) == Answered({}, 200, body="{}")
         assert (server.connections, len(server.requests)) == (1, 2)
 
     with_server(answer("{}"), work)
@@ -335,6 +350,6 @@ def test_a_project_hook_gets_no_connection_that_a_user_hook_left() -> None:
 def test_the_next_address_is_tried_when_the_first_refuses() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         resolver(["127.0.0.2", "127.0.0.1"])
-        assert await run(job(f"http://two.example:{server.port}/hook")) == Answered({}, 200)
+        assert await run(job(f"http://two.example:{server.port}/hook")) == Answered({}, 200, body="{}")
 
     with_server(answer("{}"), work)

@@ -138,7 +138,7 @@ def test_unpacking_stops_at_the_limit() -> None:
 
 def test_three_megabytes_are_an_answer() -> None:
     text = json.dumps({"systemMessage": "x" * 3_000_000})
-    assert ask(answer(text))[0] == Answered(json.loads(text), 200)
+    assert ask(answer(text))[0] == Answered(json.loads(text), 200, body=text)
 
 
 def test_a_server_may_answer_before_it_read_everything() -> None:
@@ -216,7 +216,7 @@ def test_an_error_status_does_not_wait_for_its_body() -> None:
 def test_one_connection_serves_many_events() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         for _ in range(20):
-            assert await run(job(server.url)) == Answered({}, 200)
+            assert await run(job(server.url)) == Answered({}, 200, body="{}")
         assert (server.connections, len(server.requests)) == (1, 20)
 
     with_server(answer("{}"), work)
@@ -238,7 +238,7 @@ def test_a_connection_that_the_server_closed_is_replaced() -> None:
 
     async def work(server: Server, run: HttpExecutor) -> None:
         for _ in range(5):
-            assert await run(job(server.url)) == Answered({}, 200)
+            assert await run(job(server.url)) == Answered({}, 200, body="{}")
             await asyncio.sleep(0.01)
         assert server.connections == 5
 
@@ -249,7 +249,7 @@ def test_a_connection_that_breaks_under_the_next_request_is_replaced() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         await run(job(server.url))
         server.respond = _second_time_abort(server)
-        assert await run(job(server.url)) == Answered({}, 200)
+        assert await run(job(server.url)) == Answered({}, 200, body="{}")
         assert (server.connections, len(server.requests)) == (2, 3)
 
     with_server(answer("{}"), work)
@@ -275,7 +275,7 @@ def test_bytes_that_nobody_asked_for_are_never_an_answer() -> None:
 
     async def work(server: Server, run: HttpExecutor) -> None:
         for _ in range(3):
-            assert await run(job(server.url)) == Answered({}, 200)
+            assert await run(job(server.url)) == Answered({}, 200, body="{}")
             await asyncio.sleep(0.05)
         assert server.connections == 3
 
@@ -286,7 +286,7 @@ def test_a_hundred_at_once() -> None:
     async def work(server: Server, run: HttpExecutor) -> None:
         for _ in range(2):
             replies = await asyncio.gather(*(run(job(server.url)) for _ in range(100)))
-            assert replies == [Answered({}, 200)] * 100
+            assert replies == [Answered({}, 200, body="{}")] * 100
         assert len(server.requests) == 200
 
     with_server(answer("{}"), work)
@@ -300,7 +300,7 @@ def test_an_executor_outlives_its_event_loop() -> None:
             return reply
 
     run = executor()
-    assert [asyncio.run(once(run)) for _ in range(3)] == [Answered({}, 200)] * 3
+    assert [asyncio.run(once(run)) for _ in range(3)] == [Answered({}, 200, body="{}")] * 3
 
 
 # ── TLS ──
@@ -328,7 +328,7 @@ def test_tls_is_verified_and_its_connection_kept(certificate: Path) -> None:
         async with Server(answer("{}"), serving) as server:
             good, strict = executor(tls=trusting), executor()
             for _ in range(3):
-                assert await good(job(server.url, PROJECT)) == Answered({}, 200)
+                assert await good(job(server.url, PROJECT)) == Answered({}, 200, body="{}")
             assert server.connections == 1
             refused = await strict(job(server.url))
             assert isinstance(refused, Failed)

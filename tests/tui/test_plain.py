@@ -109,7 +109,7 @@ def test_a_dumb_terminal_and_a_wish_get_no_screen(chat: Chat) -> None:
 def test_options_are_checked_before_anything_starts(chat: Chat) -> None:
     chat.script([text("Hi.")])
     assert "yolo: not a permission mode" in piped(chat, "--permission-mode", "yolo").stderr
-    assert piped(chat, "--theme", "pink").returncode == 1
+    assert piped(chat, "--theme", "pink").returncode == 2
     assert "there is no session to continue" in piped(chat, "--continue").stderr
 
 
@@ -127,7 +127,7 @@ def test_without_the_extra_lines_still_work_and_a_screen_says_what_to_install(ch
     )
     assert "Model: In plain words." in done.stdout
     with Terminal(argv, str(chat.project), chat.env, columns=140) as terminal:
-        assert terminal.ended() == 1
+        assert terminal.ended() == 2
         terminal.wait("pip install 'hookwright[tui]'")
 
 

@@ -151,7 +151,7 @@ def test_the_mode_of_a_key_is_what_later_hooks_read(chat: Chat) -> None:
 
 def test_what_cannot_be_carried_out_is_told_after_the_screen_is_gone(chat: Chat) -> None:
     with chat.open("--resume", "00000000-0000-4000-8000-00000000abcd") as terminal:
-        assert terminal.ended() == 1
+        assert terminal.ended() == 2
         terminal.wait("hookwright: there is no session 00000000")
 
 

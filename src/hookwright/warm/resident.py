@@ -133,7 +133,7 @@ class Resident:
             return TimedOut(limit)
         if line is None:
             return _death(await self._gone, bytes(self._printed))
-        if self._poll.poll(0):
+        if not self._gone.done() and self._poll.poll(0):
             self._on_print()  # its output before the answer is in the pipe by now
         try:
             answer = _answer.decode(line)
