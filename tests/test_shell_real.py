@@ -67,7 +67,8 @@ def test_bash_runs_the_program_in_most_scripts(kitchen: Kitchen) -> None:
     ],
 )
 def test_what_the_parser_misreads_is_not_passed(script: str, kitchen: Kitchen) -> None:
-    assert kitchen.ran([script])
+    tries = 5 if "coproc" in script else 1  # a coprocess may be ended before it starts its program
+    assert any(kitchen.ran([script]) for _ in range(tries))
     assert not passes(script, kitchen)
 
 
