@@ -105,10 +105,10 @@ def test_an_allow_rule_does_not_cover_a_hidden_substitution(workspace: Workspace
 
 XARGS = [
     "echo '. -maxdepth 0 -exec touch PWNED ;' | xargs find",
-    "echo /root/.ssh/id_rsa | xargs cat",
-    "echo --output=/root/.bashrc | xargs git log -1 --format=tformat:x",
-    "echo /root/Documents | xargs rm -rf",
-    "echo /root/x | nohup xargs cat",
+    "echo /home/me/.ssh/id_rsa | xargs cat",
+    "echo --output=/home/me/.bashrc | xargs git log -1 --format=tformat:x",
+    "echo /home/me/Documents | xargs rm -rf",
+    "echo /home/me/x | nohup xargs cat",
     "ls | xargs -n1 cat",
     "ls | xargs",
     "env cat f",

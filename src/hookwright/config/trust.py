@@ -251,7 +251,7 @@ class TrustGate:
         try:
             runs = what_runs(handler, self.reach, self.reach.root)
         except TooManyFiles:
-            return found
+            return {**found, "PYTHONSAFEPATH": "1"}  # in doubt, nothing is imported from the project
         if runs.inline_python:
             found["PYTHONSAFEPATH"] = "1"
             path = [*runs.python_folders, *filter(None, [env.get("PYTHONPATH")])]
