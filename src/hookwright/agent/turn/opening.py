@@ -81,7 +81,7 @@ def announce_instructions(session: Session) -> list[Instruction]:
     """Read the instructions that apply from the start and fire InstructionsLoaded for each file."""
     if session.instructions is None:
         return []
-    found = readable(session, session.instructions.at_start())
+    found = session.instructions.at_start()
     for notice in session.instructions.take_notices():
         session.report(notice)
     for one in found:
@@ -89,16 +89,11 @@ def announce_instructions(session: Session) -> list[Instruction]:
     return found
 
 
-def readable(session: Session, found: list[Instruction]) -> list[Instruction]:
-    """Leave out the files that a deny rule for Read covers."""
-    return [one for one in found if not session.permissions.hides(one.path)]
-
-
 def instructions_again(session: Session) -> list[Instruction]:
     """Read the instructions again after a compaction; InstructionsLoaded fires with the next prompt."""
     if session.instructions is None:
         return []
-    found = readable(session, session.instructions.at_start("compact"))
+    found = session.instructions.at_start("compact")
     session.state.announce_later([session.event(InstructionsLoaded, effort=UNSET, **one.fields) for one in found])
     return found
 

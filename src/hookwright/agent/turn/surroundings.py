@@ -10,7 +10,7 @@ from hookwright.agent.state.instructions import as_text
 from hookwright.agent.state.prompts import instructions_part, moved
 from hookwright.agent.state.session import Session
 from hookwright.agent.tools import Effect, Tool, ToolResult
-from hookwright.agent.turn.opening import readable, take_watch_paths
+from hookwright.agent.turn.opening import take_watch_paths
 from hookwright.agent.turn.watch import INTERVAL, Watch, watched_names
 from hookwright.protocol.events import CwdChanged, FileChanged, InstructionsLoaded
 from hookwright.protocol.jsontext import Json
@@ -39,7 +39,7 @@ def _instructions_for(actor: Actor, path: str) -> list[str]:
     session = actor.session
     if session.instructions is None:
         return []
-    found = readable(session, session.instructions.for_file(path))
+    found = session.instructions.for_file(path)
     for notice in session.instructions.take_notices():
         session.report(notice)
     for one in found:
