@@ -155,7 +155,7 @@ def _late_without_exit(id: str, job: Job, reply: Reply) -> Late:  # noqa: A002 -
 
 def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     rules = event.rules
-    if reply.status == 0 and not reply.stdout and rules.plain is not Plain.PATH:
+    if reply.status == 0 and not reply.stdout and not reply.lost and rules.plain is not Plain.PATH:
         return SILENT
     # Truncated output is not an answer: its head is enough, and a flood does not use its memory twice.
     looked_at = len(reply.stdout) if not reply.dropped else _TEXT if rules.plain is Plain.CONTEXT else _HEAD
@@ -163,6 +163,8 @@ def _of_exit(reply: Exited, handler: Handler, event: Event) -> Verdict:
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     if rules.plain is Plain.PATH:
         return _of_path(reply, stdout, stderr, handler, event)
+    if reply.lost and reply.status == 0 and not stdout.strip():
+        return _failure(handler, event, reply.lost, Ending.ERROR, "working-directory-moved")
     notes = (*exit_notes(reply, handler, stderr), *_awaited(reply, handler, event))
     answer: PlainText | Output | UnusableOutput = read_stdout(stdout, event.event_name, rules)
     awaited = reply.status == 0 and _fails_closed(handler, rules)

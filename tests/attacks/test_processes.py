@@ -128,6 +128,40 @@ def test_a_child_of_a_resident_worker_does_not_outlive_the_session(tmp_path: Pat
     assert eventually(lambda: not alive(pid), 5)
 
 
+POISONED = """
+import json, os, sys
+if "HOOKWRIGHT_WORKER" not in os.environ:
+    sys.exit(2)
+print(json.dumps({"worker": 1}), flush=True)
+for number, line in enumerate(sys.stdin):
+    spoilt = number > 0 or os.path.exists(sys.argv[1])
+    if number > 0:
+        open(sys.argv[1], "a").close() if sys.argv[2] == "for-ever" else None
+    print(json.dumps({"id": json.loads(line)["id"], "exit": 1 if spoilt else 2}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["once", "for-ever"])
+def test_a_worker_that_only_fails_is_not_kept(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "guard.py").write_text(POISONED)
+    args = [str(tmp_path / "guard.py"), str(tmp_path / "spoilt"), kind]
+    command = {"type": "command", "command": sys.executable, "args": args, "worker": "resident"}
+    settings(tmp_path / "home", hooks_for("PreToolUse", command))
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+
+    async def fire() -> list[Outcome]:
+        async with open_session(Places(project=str(tmp_path), env=env)) as session:
+            return [await session.fire(event("PreToolUse", cwd=str(tmp_path))) for _ in range(9)]
+
+    outcomes = asyncio.run(fire())
+    refused = [isinstance(one.decision, Deny) for one in outcomes]
+    if kind == "once":  # a new worker refuses again
+        assert refused == [True, False, False, False, True, False, False, False, True]
+    else:  # a new worker fails as well; then there is a process per event
+        assert refused == [True, *[False] * 6, True, True]
+        assert any("failed 3 times in a row" in note.message for note in outcomes[7].diagnostics)
+
+
 # ── the command line where things are missing ───────────────────────────────
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from hookwright.background import Background
+from hookwright.executors._moved import with_lost_file
 from hookwright.processes import process as _process
 from hookwright.processes.guard import RUN_VARIABLE, Launch, Started, mark_prefix, start_guarded
 from hookwright.processes.watchdog import Watchdog
@@ -70,6 +71,12 @@ class CommandExecutor:
 
     async def __call__(self, job: Job) -> Reply:
         """Run the hook to its end, or until it asks for the background."""
+        reply = await self._replied(job)
+        if job.event.cwd in ("", self._host.project_dir):
+            return reply
+        return with_lost_file(reply, job, self._host.project_dir)
+
+    async def _replied(self, job: Job) -> Reply:
         handler = job.handler
         assert isinstance(handler, CommandHandler)
         if not handler.command.strip():

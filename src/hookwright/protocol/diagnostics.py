@@ -76,6 +76,7 @@ CODES: dict[str, str] = {
     "reload-kept": "A changed settings file is broken. The last valid hooks stay active.",
     # running
     "launch-failed": "The hook could not be started, so it checked nothing.",
+    "working-directory-moved": "The hook names a file by a relative path, and the session's directory has moved.",
     "accidental-exit-2": "An interpreter that could not start its script exited 2, and 2 means block.",
     "killed": "A signal ended the hook.",
     "timeout": "The hook reached its time limit and checked nothing.",

@@ -28,6 +28,8 @@ def _notes(reply: Exited, stderr: str) -> Iterator[tuple[str, str]]:
     if reply.status == 2 and not reply.stdout.strip() and _INTERPRETER_ERRORS.search(stderr, 0, _LOOKED_AT):
         why = f"exited 2 because it could not start ({first_line(stderr)}), and 2 means block"
         yield "accidental-exit-2", f"{why}; fix the path or the script"
+    if reply.lost:
+        yield "working-directory-moved", reply.lost
     if reply.dropped:
         yield "output-too-large", f"printed {reply.dropped} bytes over the limit, which were dropped"
     if not _is_text(reply.stdout):

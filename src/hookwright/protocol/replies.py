@@ -23,6 +23,14 @@ class Exited(msgspec.Struct, frozen=True):
     interleaved: bytes = b""
     #: What the hook author should know about the call: an empty variable, an omitted header.
     notes: tuple[str, ...] = ()
+    #: Which file of the hook was not found because the working directory moved; empty if none was missed.
+    lost: str = ""
+
+    def with_lost(self, name: str, base: str, cwd: str) -> Exited:
+        """Return the reply with the file that was not found in the working directory."""
+        way_out = f'write "$CLAUDE_PROJECT_DIR/{name.removeprefix("./")}"'
+        lost = f"names {name}, which is in {base} but not in {cwd}, where the session moved; {way_out}"
+        return msgspec.structs.replace(self, lost=lost)
 
 
 class Answered(msgspec.Struct, frozen=True):

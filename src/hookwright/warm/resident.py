@@ -67,6 +67,8 @@ class Resident:
     def __init__(self, command: Command) -> None:
         self.command = command
         self.asked = 0
+        #: How many of its latest answers in a row were neither a success nor a refusal.
+        self.failures = 0
         self._loop = asyncio.get_running_loop()
         self.started = self._loop.time()
         self._gone: asyncio.Future[Status] = self._loop.create_future()
@@ -119,6 +121,12 @@ class Resident:
 
     async def ask(self, command: Command, limit: float | None) -> Reply:
         """Send an event and wait for its answer."""
+        reply = await self._replied(command, limit)
+        good = isinstance(reply, Exited) and reply.status in (0, 2)
+        self.failures = 0 if good else self.failures + 1
+        return reply
+
+    async def _replied(self, command: Command, limit: float | None) -> Reply:
         self.asked += 1
         self._printed.clear()
         self._send(self._request(command))

@@ -24,6 +24,9 @@ _EVENTS = 10_000
 _AGE = 3600.0
 _MEMORY = 512 * 1024 * 1024
 _LOOK = 64
+#: Failing answers in a row after which a worker is replaced, and workers replaced in a row before there are no more.
+_FAILURES = 3
+_SPOILT = 2
 #: Seconds a worker may take for its greeting.
 _PATIENCE = 20.0
 
@@ -33,6 +36,8 @@ class _Place(msgspec.Struct, eq=False):
 
     idle: list[Resident] = msgspec.field(default_factory=list)
     unusual: Unusual | None = None
+    #: Workers that were replaced because they only failed, since the last good answer.
+    spoilt: int = 0
 
 
 class Residents:
@@ -44,7 +49,11 @@ class Residents:
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def ask(self, handler: CommandHandler, command: Command, limit: float | None) -> Reply | Unusual:
-        """Have an event answered by an idle worker, else by a new one."""
+        """Have an event answered by an idle worker, else by a new one.
+
+        Law: a worker that only fails is replaced, for its state may be the cause. If a new one only fails as well, the
+        command is started for every event.
+        """
         where = None if _is_placed(handler, command) else command.cwd
         place = self._places.setdefault((domain(handler.source), command.argv, where), _Place())
         if place.unusual is not None:
@@ -66,7 +75,9 @@ class Residents:
             self._busy.discard(worker)
         if isinstance(reply, TimedOut) and limit is not None:
             reply = TimedOut(limit)
-        if len(place.idle) < _IDLE and worker.usable() and self._lasts(worker):
+        if self._is_spoilt(place, worker):
+            self._dismiss(worker)
+        elif len(place.idle) < _IDLE and worker.usable() and self._lasts(worker):
             place.idle.append(worker)
         else:
             self._dismiss(worker)
@@ -90,6 +101,18 @@ class Residents:
             place.unusual = unusual
             return unusual
         return worker
+
+    def _is_spoilt(self, place: _Place, worker: Resident) -> bool:
+        """Return whether a worker neither permitted nor refused anything for a while; after two, give up on workers."""
+        if worker.failures < _FAILURES:
+            place.spoilt = place.spoilt if worker.failures else 0
+            return False
+        place.spoilt += 1
+        if place.spoilt >= _SPOILT:
+            place.unusual = Unusual(f"each of {_SPOILT} workers failed {_FAILURES} times in a row")
+            while place.idle:
+                self._dismiss(place.idle.pop())
+        return True
 
     def _lasts(self, worker: Resident) -> bool:
         """Return whether a worker is young and small enough for another event."""

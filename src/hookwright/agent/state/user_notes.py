@@ -14,6 +14,7 @@ HOOK_CHANGED = "hook_changed"
 _UNUSABLE = "A hook gave no usable answer, so it didn't check this action."
 _TOO_LATE = "A hook didn't answer in time, so it didn't check this action."
 
+_MOVED = "working-directory-moved"
 #: Statuses of a shell that could not start a command.
 _NOT_STARTED = (126, 127)
 _LEVELS = {Form.SAYS: "warning", Form.NOTICE: "error", Form.STOP: "warning", Form.BLOCKED: "warning"}
@@ -29,7 +30,8 @@ def notes(outcome: Outcome) -> list[Note]:
         if message.reader is Reader.USER
     ]
     unchecked = _unchecked(outcome)
-    return found if unchecked is None else [*found, Note(unchecked, level="warning", tag=NO_VERDICT)]
+    why = [Note(text, level="warning", tag=NO_VERDICT) for text in _moved(outcome)]
+    return [*found, *why] if unchecked is None else [*found, *why, Note(unchecked, level="warning", tag=NO_VERDICT)]
 
 
 def changed_hooks(outcome: Outcome) -> dict[str, Note]:
@@ -56,6 +58,12 @@ def _unchecked(outcome: Outcome) -> str | None:
     return _TOO_LATE if all(isinstance(run.reply, TimedOut) for run in silent) else _UNUSABLE
 
 
+def _moved(outcome: Outcome) -> list[str]:
+    """Return which hooks were not found because the session's directory moved, and what to write instead."""
+    runs = (run.verdict.diagnostics for run in outcome.runs)
+    return [flat(one.message) for notes in runs for one in notes if one.code == _MOVED]
+
+
 def _gave_no_verdict(run: Run) -> bool:
     if run.verdict.ending not in (Ending.ERROR, Ending.CANCELLED):
         return False
@@ -65,4 +73,5 @@ def _gave_no_verdict(run: Run) -> bool:
     if not isinstance(reply, Exited) or reply.status == 0:
         return True
     codes = {diagnostic.code for diagnostic in run.verdict.diagnostics}
-    return reply.status in _NOT_STARTED or reply.status >= 129 or bool(codes & {"broken-json", "invalid-answer"})
+    unchecked = {"broken-json", "invalid-answer", _MOVED}
+    return reply.status in _NOT_STARTED or reply.status >= 129 or bool(codes & unchecked)
