@@ -99,6 +99,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f". Did you mean `{near}`?" if near is not None else ""
 
 
+def plural(count: int, word: str) -> str:
+    """Write a count and its noun."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def short_path(path: str, cwd: str = "", home: str = "") -> str:
     """Write a path as the user would type it.
 

@@ -79,9 +79,18 @@ def test_only_names_the_hooks_that_take_part(project: Path) -> None:
     assert run(project, "[{event: PreToolUse, tool: Bash, only: echo second, expect: {decision: none, ran: 1}}]") == 0
 
 
-def test_a_name_that_no_hook_has_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(project, "[{event: PreToolUse, tool: Bash, only: third, expect: {ran: 0}}]") == 2
-    assert "`only: third` names no hook" in capsys.readouterr().err
+def test_a_name_that_no_hook_has_fails_its_own_case_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = """
+- {name: mistyped, event: PreToolUse, tool: Bash, only: third, expect: {ran: 0}}
+- {name: right, event: PreToolUse, tool: Bash, only: echo second, expect: {ran: 1}}
+"""
+    assert run(project, cases) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "`only: third` names no hook. The hooks loaded from project, local settings are:" in shown
+    assert ("1 passed, 1 failed" in shown, "mistyped not fired" in shown) == (True, True)
+    before = (project / "cases.yaml").read_text()
+    assert hookwright(["test", "--trust", "--update", "cases.yaml"]) == 1, "what was not fired cannot be recorded"
+    assert (project / "cases.yaml").read_text() == before
 
 
 def test_an_unknown_source_is_an_error_with_its_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

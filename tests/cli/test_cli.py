@@ -204,7 +204,7 @@ def test_hooks_of_skills_and_agents_are_listed_with_when_they_run(shell: Shell) 
     chains = shell.json("explain", "PreToolUse", "--tool", "Bash")
     assert [(chain["would_run"], chain["chain"][-1]["step"]) for chain in chains] == [(False, "enabled")] * 2
     hooks = [row for row in shell.json("doctor") if row["part"] == "hooks"]
-    expected = "0 active from 2 file(s), 2 only while a skill or agent is active"
+    expected = "0 active from 2 files, 2 only while a skill or agent is active"
     assert [(row["state"], row["text"]) for row in hooks] == [("good", expected)]
 
 

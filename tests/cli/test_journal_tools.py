@@ -229,9 +229,9 @@ def test_doctor_fires_a_canary_and_tells_every_part(shell: Shell) -> None:
     assert "its refusal came back" in found["canary"][0][1]
     assert any("settings.json: read" in text for _, text in found["files"])
     assert sum("absent" in text for _, text in found["files"]) == 3
-    assert found["hooks"] == [("good", "4 active from 1 file(s)")]
+    assert found["hooks"] == [("good", "4 active from 1 file")]
     assert found["PATH"] == [("good", os.environ["PATH"])]
-    assert "1 file(s)" in found["journal"][0][1]
+    assert "1 file" in found["journal"][0][1]
     done = shell("doctor")
     assert (done.returncode, "everything is in order" in done.stdout) == (0, True)
 
@@ -239,7 +239,7 @@ def test_doctor_fires_a_canary_and_tells_every_part(shell: Shell) -> None:
 def test_doctor_tells_why_hooks_are_off(shell: Shell) -> None:
     settings(shell.project, hooks_for("Stop", {"type": "command", "command": "true"}))
     found = findings(shell)
-    assert found["hooks"][0] == ("good", "4 active from 2 file(s), 1 off (1 untrusted)")
+    assert found["hooks"][0] == ("good", "4 active from 2 files, 1 off (1 untrusted)")
     assert "hookwright trust" in found["hooks"][1][1]
     assert ("warning", "1 of 1 items of this project are not trusted: hookwright trust") in found["trust"]
     assert shell("doctor").returncode == 0

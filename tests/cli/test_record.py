@@ -50,7 +50,7 @@ def transcript(shell: Shell) -> str:
 
 def test_a_transcript_becomes_cases_that_can_be_recorded(shell: Shell) -> None:
     done = shell("record", transcript(shell), "--out", ".claude/hooks/tests/old.yaml")
-    assert (done.returncode, "5 case(s), 0 with a decision" in done.stderr) == (0, True)
+    assert (done.returncode, "5 cases, 0 with a decision" in done.stderr) == (0, True)
     cases = read_cases(str(shell.project / ".claude/hooks/tests/old.yaml"))
     assert [case.event for case in cases] == [
         "UserPromptSubmit",
@@ -93,11 +93,26 @@ def test_a_live_session_is_recorded_with_what_was_decided(shell: Shell) -> None:
     case = json.loads((shell.project / "live.json").read_text())[0]
     assert case["expect"]["decision"] == "deny"
     assert case["expect"]["reason"].endswith(r"no \(really\)")
-    assert shell("test", "--setting-sources", "user,project,local", "live.json").returncode == 0
+    assert case["sources"] == ["user"]
+    again = shell("test", "live.json")
+    assert (again.returncode, "1 passed" in again.stdout) == (0, True), (
+        "the case loads the settings its hook comes from"
+    )
     nothing = shell("record", "--", "true")
     assert (nothing.returncode, "fired no event" in nothing.stderr) == (2, True)
     missing = shell("record", "--", "./nope")
     assert (missing.returncode, "cannot be started" in missing.stderr) == (2, True)
+
+
+def test_a_hook_of_the_user_that_only_watched_does_not_bind_a_projects_case(shell: Shell) -> None:
+    settings(shell.home, hooks_for("PreToolUse", {"type": "command", "command": "true"}))
+    settings(shell.project, GUARD)
+    command = [sys.executable, "-m", "hookwright.cli", "fire", "PreToolUse", "--sample", "Bash", "--trust"]
+    shell("record", "--out", "live.json", "--", *command)
+    assert "sources" not in json.loads((shell.project / "live.json").read_text())[0]
+    settings(shell.home, hooks_for("PreToolUse", {"type": "command", "command": "echo mine >&2; exit 2"}))
+    shell("record", "--out", "both.json", "--", *command)
+    assert json.loads((shell.project / "both.json").read_text())[0]["sources"] == ["user", "project"]
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

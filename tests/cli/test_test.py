@@ -107,7 +107,7 @@ def test_json_has_the_whole_outcome(shell: Shell) -> None:
 def test_update_records_only_what_differs_and_keeps_comments(shell: Shell) -> None:
     path = shell.project / ".claude" / "hooks" / "tests" / "guard.yaml"
     done = shell("test", "--trust", "--update")
-    assert (done.returncode, "recorded 2 case(s)" in done.stderr) == (0, True)
+    assert (done.returncode, "recorded 2 cases" in done.stderr) == (0, True)
     text = path.read_text()
     for kept in ("# what the guard must do", "# not trunk", "# the decision is wrong", "reason: use a\n"):
         assert kept in text

@@ -133,6 +133,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     env_file: str = ""
     #: The case's working directory, for placeholders.
     cwd: str = ""
+    #: Whether the event was fired; a case that names no hook or no possible event fails without that.
+    fired: bool = True
 
     @property
     def passed(self) -> bool:

@@ -48,6 +48,8 @@ class Seen(msgspec.Struct, frozen=True):
     payload: Mapping[str, Json]
     decision: str | None = None
     reason: str | None = None
+    #: The settings that the hooks of this event come from, where the project's own are not enough.
+    sources: tuple[str, ...] = ()
 
 
 def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
@@ -55,7 +57,7 @@ def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
     for line in lines:
         payload = line.get("payload")
         if isinstance(payload, dict) and payload.get("hook_event_name") in CATALOGUE:
-            yield Seen(payload, line.get("decision"), line.get("reason"))
+            yield Seen(payload, line.get("decision"), line.get("reason"), tuple(line.get("sources") or ()))
 
 
 def from_transcript(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
@@ -128,6 +130,8 @@ def _case(item: Seen) -> Written:
     fields = {key: value for key, value in own.items() if usual.get(key) != value}
     if fields:
         case["fields"] = fields
+    if item.sources:
+        case["sources"] = list(item.sources)
     if item.decision is not None:
         case["expect"] = {"decision": item.decision}
         if item.reason:

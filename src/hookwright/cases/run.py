@@ -32,8 +32,10 @@ from hookwright.hookset import HookSet
 from hookwright.projects.scratch import Mirror
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Executor
+from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.wire import encode
 from hookwright.session import HookSession, open_session
+from hookwright.text import plural
 from hookwright.wiring import Powers
 
 #: The sources of a project's own settings.
@@ -85,7 +87,7 @@ class Runner:
 
         async def one(case: Case) -> CaseResult:
             async with slots:
-                result = await self.run(case)
+                result = await self._attempt(case)
             if report is not None:
                 report(result)
             return result
@@ -97,6 +99,15 @@ class Runner:
             first = group_error.exceptions[0]
             raise first if isinstance(first, HookwrightError) else group_error from None
         return [task.result() for task in tasks]
+
+    async def _attempt(self, case: Case) -> CaseResult:
+        """Run one case; one that cannot be fired is a failure of its own and does not end the others."""
+        try:
+            return await self.run(case)
+        except InvalidCase as error:
+            problem = Problem("case", str(error).removeprefix(f"{case.path}:{case.line}: "))
+            nothing = Outcome(event=case.event)
+            return CaseResult(case=case, outcome=nothing, seconds=0.0, problems=(problem,), fired=False)
 
     async def run(self, case: Case) -> CaseResult:
         """Run one case to its end, background hooks included."""
@@ -170,7 +181,7 @@ class Runner:
         if case.faults:
             executors = Injector(case.faults).wrap(executors)
         engine = HookEngine(
-            _chosen(case, loaded.hooks),
+            _chosen(case, loaded.hooks, sources_of(case, self._places)),
             host=host,
             executors=executors,
             background=background,
@@ -195,7 +206,7 @@ def sources_of(case: Case, places: Places) -> tuple[str, ...]:
     return ("user",) if path.startswith(os.path.realpath(around.config_dir) + os.sep) else OWN
 
 
-def _chosen(case: Case, hooks: HookSet) -> HookSet:
+def _chosen(case: Case, hooks: HookSet, sources: Sequence[str]) -> HookSet:
     """Return the hooks a case is about; raise InvalidCase when it names none of them."""
     if not case.only:
         return hooks
@@ -203,7 +214,10 @@ def _chosen(case: Case, hooks: HookSet) -> HookSet:
     if not chosen:
         known = ", ".join(dict.fromkeys(entry.handler.label for entry in hooks)) or "none"
         wanted = " or ".join(case.only)
-        raise InvalidCase(f"{case.path}:{case.line}: `only: {wanted}` names no hook; the hooks loaded are: {known}")
+        raise InvalidCase(
+            f"{case.path}:{case.line}: `only: {wanted}` names no hook. The hooks loaded from "
+            f"{', '.join(sources)} settings are: {known}"
+        )
     return HookSet(chosen)
 
 
@@ -219,9 +233,9 @@ def need_trust(cases: Sequence[Case], loaded: Loaded) -> str | None:
         return None
     held = held_back(loaded)
     if held:
+        what = f"{plural(len(held), 'hook')} of this project {'is' if len(held) == 1 else 'are'} not trusted"
         return (
-            f"{len(held)} hook(s) of this project are not trusted, so the cases would prove nothing: {held[0]}. "
-            "Review them with `hookwright trust`, or add --trust."
+            f"{what}, so the cases would prove nothing: {held[0]}. Review them with `hookwright trust`, or add --trust."
         )
     bringing = [case for case in cases if case.brings_code]
     if bringing:

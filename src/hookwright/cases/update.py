@@ -77,7 +77,7 @@ def _portable(value: Json, cwd: str) -> Any:
 
 def update_file(path: str, results: Sequence[CaseResult]) -> int:
     """Write the results into the failed cases of one file; return how many were changed."""
-    found = {result.case.index: actual(result) for result in results if not result.passed}
+    found = {result.case.index: actual(result) for result in results if result.fired and not result.passed}
     changes = {index: happened for index, happened in found.items() if happened}
     if not changes:
         return 0

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 #: Command → what it does. Its module (`parsers.module_of`) has `configure(parser)` and `run(args)`;
-#: `USAGE` if its status for a usage error differs from ours; `endless(args)` if it may run until its reader leaves.
+#: `USAGE` if its status for a usage error differs from ours; `UNDONE` if that status has another meaning, too: the line
+#: that tells them apart; `endless(args)` if it may run until its reader leaves.
 COMMANDS: dict[str, str] = {
     "demo": "watch real hooks at work in a temporary project; needs no key",
     "chat": "chat with the reference agent in the terminal and see what its hooks do",
@@ -97,8 +98,15 @@ def _run(name: str, args: list[str], imported: Callable[[], None] = lambda: None
     try:
         parsed = parser.parse_args(args)
     except SystemExit as end:
-        return usage if end.code == 2 else int(end.code or 0)
+        return _refused(module, usage) if end.code == 2 else int(end.code or 0)
     return _guarded(module, parsed, usage)
+
+
+def _refused(module: ModuleType, usage: int) -> int:
+    """Return the status of a usage error; where it also means something else, say on stderr which of them it is."""
+    if hasattr(module, "UNDONE"):
+        print(f"hookwright: {module.UNDONE}", file=sys.stderr)
+    return usage
 
 
 def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
@@ -115,12 +123,13 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
         from hookwright.text import flat
 
         print(f"hookwright: {flat(str(error))}", file=sys.stderr)
-        return FAILED if isinstance(error, ModelError | McpError | CallbackGone | HookFailed) else usage
+        failed = isinstance(error, ModelError | McpError | CallbackGone | HookFailed)
+        return FAILED if failed else _refused(module, usage)
     except FileNotFoundError:
         if _has_directory():
             raise
         print("hookwright: the working directory no longer exists; change to another one", file=sys.stderr)
-        return usage
+        return _refused(module, usage)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

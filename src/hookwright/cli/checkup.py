@@ -28,7 +28,7 @@ from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.protocol.sources import place
 from hookwright.session import open_session, survey
-from hookwright.text import one_line
+from hookwright.text import one_line, plural
 
 
 class Health(enum.Enum):
@@ -129,7 +129,7 @@ def hooks(loaded: Loaded) -> Iterator[CheckResult]:
     active = len(states) - len(off) - waiting
     reasons = Counter(reason.value for _, reason, _ in off)
     sources = len({state.entry.handler.source.path for state in states})
-    text = f"{active} active from {sources} file(s)"
+    text = f"{active} active from {plural(sources, 'file')}"
     text += f", {len(off)} off ({', '.join(f'{n} {word}' for word, n in reasons.items())})" if off else ""
     text += f", {waiting} only while a skill or agent is active" if waiting else ""
     yield CheckResult("hooks", Health.WARNING if off and not active else Health.GOOD, text)
@@ -207,7 +207,7 @@ def trust(loaded: Loaded) -> Iterator[CheckResult]:
     except TrustError as error:
         yield CheckResult("trust", Health.BAD, str(error))
         return
-    yield CheckResult("trust", Health.GOOD, f"{store.path}: {len(known)} project(s) with decisions")
+    yield CheckResult("trust", Health.GOOD, f"{store.path}: {plural(len(known), 'project')} with decisions")
     if loaded.gate.policy is TrustPolicy.EVERYTHING:
         yield CheckResult("trust", Health.WARNING, "everything is trusted in this call (--trust or HOOKWRIGHT_TRUST=1)")
         return
@@ -237,7 +237,7 @@ def journal(folder: str) -> Iterator[CheckResult]:
     size = sum(os.path.getsize(path) for path in found)
     last = max((float(record.get("t", 0)) for record in records(folder, Filter(since=_a_while_ago()))), default=None)
     when = f", last record {datetime.fromtimestamp(last):%Y-%m-%d %H:%M}" if last else ", nothing in the last 30 days"
-    yield CheckResult("journal", Health.GOOD, f"{found[-1]}: {len(found)} file(s), {size / 1024:.0f} KB{when}")
+    yield CheckResult("journal", Health.GOOD, f"{found[-1]}: {plural(len(found), 'file')}, {size / 1024:.0f} KB{when}")
     for path in found:
         if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
             yield CheckResult("journal", Health.WARNING, f"{path}: other users may read it. Write: chmod 600 {path}")

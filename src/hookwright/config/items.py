@@ -16,7 +16,7 @@ from hookwright.config.truststore import FileCopy, Record
 from hookwright.errors import TrustError
 from hookwright.protocol.handlers import Handler, MatcherGroup
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.sources import Source
+from hookwright.protocol.sources import Scope, Source
 from hookwright.storage import StrictStamp, strict_stamp
 from hookwright.text import short_path
 
@@ -47,6 +47,8 @@ class Item(msgspec.Struct, frozen=True):
     caution: str = ""
     #: The directory whose trust this is; empty for the project of the session.
     project: str = ""
+    #: Further files that declare a part of it.
+    others: tuple[Source, ...] = ()
 
     @property
     def place(self) -> str:
@@ -54,7 +56,14 @@ class Item(msgspec.Struct, frozen=True):
         source = self.source
         owner = source.plugin.name if source.plugin is not None else ""
         part = f"{source.component.kind} {source.component.name}" if source.component is not None else ""
-        return " ".join(filter(None, (source.scope.value, owner, part, source.pointer)))
+        # The keys of both settings files of a project are one item, whichever of them declares some now.
+        scope = source.scope if self.event or source.scope is not Scope.LOCAL else Scope.PROJECT
+        return " ".join(filter(None, (scope.value, owner, part, source.pointer)))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Every place that declares it."""
+        return (self.source, *self.others)
 
     @property
     def record(self) -> Record:
@@ -205,25 +214,29 @@ def _listing(found: Runs, folder: str, reach: Reach) -> FileCopy:
     return FileCopy(name, short_path(os.path.realpath(folder), reach.project_dir), digest, text)
 
 
-def settings_item(settings: Mapping[str, Mapping[str, Json]], source: Source) -> Item | None:
+#: The keys of each settings file of a level, by scope.
+Keys = Mapping[str, Mapping[str, Json]]
+
+
+def settings_item(settings: Keys, origins: Mapping[str, Source]) -> Item | None:
     """Bind the settings keys of the project's files; None if they set nothing."""
-    set_keys = {path: keys for path, keys in settings.items() if keys}
+    set_keys = {scope: keys for scope, keys in settings.items() if keys}
     if not set_keys:
         return None
     label = ", ".join(dict.fromkeys(key for keys in set_keys.values() for key in keys))
-    return _plain_item(set_keys, source, label)
+    return _declared(set_keys, "settings", [origins[scope] for scope in set_keys], label)
 
 
-def variables_item(settings: Mapping[str, Mapping[str, Json]], source: Source) -> Item | None:
+def variables_item(settings: Keys, origins: Mapping[str, Source]) -> Item | None:
     """Bind the variables of the project's files that are not on the allowlist; None if there are none."""
     found: dict[str, dict[str, Json]] = {}
-    for path, keys in settings.items():
+    for scope, keys in settings.items():
         env = keys.get("env")
         wanted = (Variable.UNKNOWN, Variable.LOADS_CODE)
         pairs = env.items() if isinstance(env, dict) else ()
         chosen = {name: value for name, value in pairs if variable_kind(name) in wanted}
         if chosen:
-            found[path] = chosen
+            found[scope] = chosen
     if not found:
         return None
     names = list(dict.fromkeys(name for env in found.values() for name in env))
@@ -233,7 +246,7 @@ def variables_item(settings: Mapping[str, Mapping[str, Json]], source: Source) -
         if loads
         else f"{', '.join(names)} may change what other programs do"
     )
-    item = _plain_item({"env": found}, source, f"env {', '.join(names)}")
+    item = _declared({"env": found}, "env", [origins[scope] for scope in found], f"env {', '.join(names)}")
     return msgspec.structs.replace(item, caution=caution)
 
 
@@ -246,6 +259,12 @@ def agent_item(name: str, fields: Mapping[str, Json], prompt: str, source: Sourc
 
 #: What an agent file of a project may only say when it is trusted.
 AGENT_POWERS = ("permissionMode", "model", "isolation")
+
+
+def _declared(value: Mapping[str, Json], pointer: str, sources: Sequence[Source], label: str) -> Item:
+    """Bind what one or two settings files declare together; each of them is named."""
+    first, *others = [msgspec.structs.replace(source, pointer=pointer) for source in sources]
+    return msgspec.structs.replace(_plain_item(value, first, label), others=tuple(others))
 
 
 def _plain_item(value: Mapping[str, Json], source: Source, label: str) -> Item:

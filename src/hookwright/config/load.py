@@ -207,11 +207,8 @@ def _levels(read: Sequence[_Read]) -> dict[str, _Level]:
     for level in dict.fromkeys(item.file.project for item in own):
         files = [item for item in own if item.file.project == level]
         keys = {item.file.scope.value: setting_keys(item.tree) for item in files if item.tree is not None}
-        place = files[0].origin
-        found[level] = _Level(
-            settings_item(keys, msgspec.structs.replace(place, pointer="settings")),
-            variables_item(keys, msgspec.structs.replace(place, pointer="env")),
-        )
+        origins = {item.file.scope.value: item.origin for item in files}
+        found[level] = _Level(settings_item(keys, origins), variables_item(keys, origins))
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.config.frontmatter import agent_request, component_groups, read_frontmatter
-from hookwright.config.items import ABSENT, Changed, Item, State, Trusted
+from hookwright.config.items import ABSENT, DIRECTORY, Changed, Item, State, Trusted
 from hookwright.config.load import Loaded
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.protocol.diagnostics import Diagnostic
@@ -45,6 +45,11 @@ class Reviewed(msgspec.Struct, frozen=True):
             parts += _lines(path, _text(old.get(path)), _text(new.get(path)))
         return "\n".join(parts)
 
+    def whole(self) -> Iterator[tuple[str, str | None]]:
+        """The entry and every existing file with its text; None for one that is too large or not text."""
+        yield "entry", shown_entry(self.item.entry)
+        yield from ((file.path, file.text) for file in self.item.files if file.digest not in (ABSENT, DIRECTORY))
+
 
 class Review(msgspec.Struct, frozen=True):
     """The items of a project, settings first, and what was trusted and no longer exists."""
@@ -79,9 +84,9 @@ def review(loaded: Loaded, cwd: str = "") -> Review:
             if (request := agent_request(file, head)) is not None:
                 loaded.gate.add(request)
             reports += found.diagnostics
-            brought[f"{file.kind}s"] = brought.get(f"{file.kind}s", 0) + 1
+            brought[file.kind] = brought.get(file.kind, 0) + 1
     items = tuple(Reviewed(item, state) for item, state in loaded.gate.items())
-    texts = tuple(f"{count} {kind}" for kind, count in brought.items())
+    texts = tuple(f"{count} {kind}" + ("s" if count > 1 else "") for kind, count in brought.items())
     return Review(loaded.project_dir, items, tuple(loaded.gate.removed()), tuple(reports), texts)
 
 
@@ -115,10 +120,36 @@ def shown_entry(entry: str) -> str:
     if not entry:
         return ""
     value = msgspec.json.decode(entry)
-    if not isinstance(value, dict) or "from" not in value:
+    if not isinstance(value, dict):
         return entry
-    kept = {_KEYS.get(key, key): one for key, one in value.items() if key != "from" and one not in _DEFAULTS}
-    return msgspec.json.format(msgspec.json.encode(kept), indent=1).decode()
+    if "from" not in value:
+        return _pretty(_by_file(value))
+    kept = {_KEYS.get(key, key): one for key, one in value.items() if key not in _AROUND and one not in _DEFAULTS}
+    handler = {"type": kept.pop("type", None), **kept}
+    group = "" if value.get("matcher") is None else f'"matcher": {_written(value["matcher"])}, '
+    return f'{_written(value.get("event"))}: [{{{group}"hooks": [{_pretty(handler)}]}}]'
+
+
+#: Fields of the normal form that are not written inside of the handler.
+_AROUND = ("from", "event", "matcher")
+_FILES = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+
+
+def _by_file(value: dict[str, Json]) -> Json:
+    """Return settings keys as their file declares them; where two files do, with the name of each."""
+    if value.keys() == {"env"}:
+        return {"env": _by_file(value["env"])}
+    if not value.keys() <= _FILES.keys():
+        return value
+    return next(iter(value.values())) if len(value) == 1 else {_FILES[scope]: keys for scope, keys in value.items()}
+
+
+def _pretty(value: Json) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
+
+
+def _written(value: Json) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _text(file: FileCopy | None) -> str:

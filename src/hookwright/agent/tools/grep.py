@@ -9,7 +9,7 @@ from hookwright.agent.tools.context import ToolContext
 from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
 from hookwright.projects.files import Refused
 from hookwright.protocol.jsontext import Json
-from hookwright.text import cut_middle
+from hookwright.text import cut_middle, plural
 
 CONTENT, FILES, COUNT = "content", "files_with_matches", "count"
 #: Lines or files shown by default.
@@ -66,20 +66,16 @@ def render(response: Json) -> str:
     if response["mode"] == FILES:
         names = response.get("filenames", [])
         more = response.get("totalFiles", response["numFiles"]) - len(names)
-        head = f"Found {_counted(response['numFiles'], 'file')}"
+        head = f"Found {plural(response['numFiles'], 'file')}"
         return "\n".join([head, *names, *([f"({more} more)"] if more > 0 else [])]) if names else "No files found"
     if not response.get("content"):
         return "No matches found"
     if response["mode"] == COUNT:
-        total = _counted(response.get("numMatches", 0), "total occurrence")
-        return f"{response['content']}\n\nFound {total} across {_counted(response['numFiles'], 'file')}."
+        total = plural(response.get("numMatches", 0), "total occurrence")
+        return f"{response['content']}\n\nFound {total} across {plural(response['numFiles'], 'file')}."
     more = response.get("totalLines", 0) - response.get("numLines", 0)
     note = f"\n({more} more lines; raise head_limit to see them)" if more > 0 else ""
     return f"{response['content']}{note}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _number(text: str) -> dict[str, Json]:

@@ -22,12 +22,16 @@ from hookwright.cli.checkup import (
     versions,
 )
 from hookwright.cli.options import add_places, places
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.text import flat, say
 
 SOUND, SICK = 0, 1
 _MARKS = {Health.GOOD: "✓", Health.NOTE: "·", Health.WARNING: "!", Health.BAD: "✗"}
+
+
+#: The column where the texts begin, and the least width they get.
+_TEXT, _NARROW = 11, 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,11 +67,15 @@ def examine(loaded: Loaded) -> Iterator[CheckResult]:
 
 def _lines(findings: Sequence[CheckResult], style: Style) -> Iterator[str]:
     part = None
+    wide = columns(sys.stdout)
+    width = wide and max(wide - _TEXT, _NARROW)
     paint = {Health.GOOD: style.good, Health.NOTE: style.dim, Health.WARNING: style.warn, Health.BAD: style.bad}
     for finding in findings:
         head = finding.part if finding.part != part else ""
         part = finding.part
-        yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {flat(finding.text)}"
+        first, *rest = folded([flat(finding.text)], width)
+        yield f"{style.bold(head.ljust(8))} {paint[finding.state](_MARKS[finding.state])} {first}"
+        yield from (" " * _TEXT + line for line in rest)
     bad = sum(finding.state is Health.BAD for finding in findings)
     warnings = sum(finding.state is Health.WARNING for finding in findings)
     yield f"{bad} broken, {warnings} to check" if bad or warnings else "everything is in order"

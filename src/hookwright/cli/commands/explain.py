@@ -26,7 +26,7 @@ from hookwright.protocol.matched import hook_name, matched_value
 from hookwright.protocol.outcome import Skip, SkipReason
 from hookwright.protocol.sources import place
 from hookwright.session import survey
-from hookwright.text import flat, one_line, say
+from hookwright.text import flat, one_line, plural, say
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Js
 
 def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
     about = [(entry, steps) for entry, steps in chains if entry.event == event.event_name]
-    yield style.bold(flat(hook_name(event))) + style.dim(f"  {_counted(len(about))}, nothing is run")
+    yield style.bold(flat(hook_name(event))) + style.dim(f"  {plural(len(about), 'hook')}, nothing is run")
     for entry, steps in about:
         runs = would_run(steps)
         yield f"  {style.good('✓') if runs else style.dim('–')} {one_line(entry.handler.label)}"
@@ -165,8 +165,4 @@ def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded,
             yield f"      in        {event.cwd}"
     others = len(chains) - len(about)
     if others:
-        yield style.dim(f"{_counted(others)} of other events; hookwright list shows them")
-
-
-def _counted(number: int) -> str:
-    return "1 hook" if number == 1 else f"{number} hooks"
+        yield style.dim(f"{plural(others, 'hook')} of other events; hookwright list shows them")

@@ -25,10 +25,11 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.outcome import Late, Outcome
 from hookwright.protocol.wire import payload
 from hookwright.session import HookSession, open_session
-from hookwright.text import escaped, harmless, say
+from hookwright.text import escaped, harmless, plural, say
 from hookwright.visibility import Part, Reader, as_sent, for_reader, late_messages
 
 PROCEED, BLOCKED = 0, 2
+UNDONE = "no event was fired, so exit status 2 does not mean blocked here"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object")
     parser.epilog = (
-        "Exit status: 0 if the action would proceed, 2 if it is blocked and for usage errors, 1 for internal errors."
+        "Exit status: 0 if the action would proceed, 2 if it is blocked, 1 for internal errors. A usage error is 2 as "
+        f"well, with nothing on stdout and, as the last line of stderr, `hookwright: {UNDONE}`."
     )
 
 
@@ -150,7 +152,7 @@ def _tell_late(lates: Sequence[Late], event: Event, args: argparse.Namespace) ->
 async def _see_off(session: HookSession, quiet: bool) -> tuple[Late, ...]:
     """Wait for background hooks, which end with this process; each ends at its own limit."""
     if session.background.running and not quiet:
-        say([f"waiting for {len(session.background.running)} background hook(s); Ctrl+C ends them"], sys.stderr)
+        say([f"waiting for {plural(len(session.background.running), 'background hook')}; Ctrl+C ends them"], sys.stderr)
     await session.background.wait()
     return session.background.collect()
 

@@ -24,7 +24,7 @@ from hookwright.cases.record import (
 from hookwright.errors import InvalidCase
 from hookwright.observers.recorder import RECORD_VARIABLE
 from hookwright.protocol.events import CATALOGUE
-from hookwright.text import did_you_mean
+from hookwright.text import did_you_mean, plural
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "`hookwright record [OPTIONS] -- COMMAND ...` runs a command, for example `hookwright run`, and records the "
         "events of its session with the hooks' decisions. Cases from a transcript have no expectations yet: "
-        "`hookwright test --update` adds what the hooks do now. Credentials are redacted, but "
+        "`hookwright test --update` adds what the hooks do now. A case that a hook of your own settings decided "
+        "names them in `sources`, so it runs with them. Credentials are redacted, but "
         "review the file before you commit it."
     )
 
@@ -112,5 +113,5 @@ def _write(cases: Sequence[Written], args: argparse.Namespace) -> None:
     with open(args.out, "x", encoding="utf-8") as file:
         file.write(text)
     decided = sum("expect" in case for case in cases)
-    print(f"{args.out}: {len(cases)} case(s), {decided} with a decision", file=sys.stderr)
+    print(f"{args.out}: {plural(len(cases), 'case')}, {decided} with a decision", file=sys.stderr)
     print(f"next: hookwright test {args.out}{'' if decided == len(cases) else ' --update'}", file=sys.stderr)

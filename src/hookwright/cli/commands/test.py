@@ -22,11 +22,11 @@ from hookwright.cli.options import add_places, places
 from hookwright.cli.progress import Progress
 from hookwright.cli.render import problems
 from hookwright.cli.servers import add_servers, powers
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
 from hookwright.protocol.jsontext import Json
-from hookwright.text import escaped, flat, say
+from hookwright.text import escaped, flat, plural, say
 
 PASSED, FAILED, USAGE = 0, 1, 2
 FORMATS = ("pretty", "tap", "junit", "json")
@@ -91,7 +91,7 @@ async def _test(args: argparse.Namespace) -> int:
     _report(results, time.perf_counter() - began, args)
     if args.update:
         say(_updated(results), sys.stderr)
-        return PASSED
+        return PASSED if all(result.fired for result in results) else FAILED
     return PASSED if all(result.passed for result in results) else FAILED
 
 
@@ -137,7 +137,8 @@ def _lines(results: Sequence[CaseResult], seconds: float, args: argparse.Namespa
         case "json":
             return iter([escaped(json.dumps(_record(results, seconds), ensure_ascii=False, default=str))])
         case _:
-            return pretty(results, seconds, style, args.verbose)
+            width = columns(sys.stdout) if args.out is None else None
+            return folded(pretty(results, seconds, style, args.verbose), width)
 
 
 def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose: bool) -> Iterator[str]:
@@ -159,7 +160,9 @@ def pretty(results: Sequence[CaseResult], seconds: float, style: Style, verbose:
 
 def _case_lines(result: CaseResult, style: Style) -> Iterator[str]:
     mark = style.good("✓") if result.passed else style.bad("✗")
-    took = style.dim(f"{decision_word(result.outcome)}, {result.seconds * 1000:.0f} ms")
+    took = style.dim(
+        f"{decision_word(result.outcome)}, {result.seconds * 1000:.0f} ms" if result.fired else "not fired"
+    )
     yield f"  {mark} {flat(result.case.name)}  {took}"
     if result.problems:
         yield style.dim(f"      {flat(result.case.path)}:{result.case.line}")
@@ -207,6 +210,6 @@ def _updated(results: Sequence[CaseResult]) -> Iterator[str]:
         count = update_file(os.path.abspath(path), list(group))
         changed += count
         if count:
-            yield f"{path}: recorded {count} case(s); review the diff before you commit it"
+            yield f"{path}: recorded {plural(count, 'case')}; review the diff before you commit it"
     if not changed:
         yield "nothing to record"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.cli.options import add_places, places
-from hookwright.cli.terminal import Style
+from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Changed, Loaded, Review, Reviewed, Trusted, TrustPolicy, accept, review
 from hookwright.config.items import ABSENT
 from hookwright.errors import TrustError
@@ -141,24 +141,51 @@ def _head(found: Review, style: Style) -> Iterator[str]:
 def _items(items: Iterable[Reviewed], style: Style) -> Iterator[str]:
     for item in items:
         word = style.good("trusted") if not item.pending else style.warn(_word(item))
-        yield f"  {word}  {_what(item)}  {one_line(item.item.label)}  {style.dim(place(item.item.source))}"
-        if item.item.borrowed:
-            yield f"      {style.warn('your own hook, which runs these files of the project')}"
-        if item.item.caution:
-            yield f"      {style.bad('dangerous: ' + flat(item.item.caution))}"
-        if item.item.unbound:
-            yield f"      {style.bad('cannot be trusted: ' + flat(item.item.unbound))}"
-        for file in item.item.files:
-            if file.digest != ABSENT:
-                yield f"      {style.dim('runs ' + flat(file.path))}"
-        absent = [flat(file.path) for file in item.item.files if file.digest == ABSENT]
-        if absent:
-            more = f", and {len(absent) - 3} more" if len(absent) > 3 else ""
-            yield f"      {style.dim('would also run if they appeared: ' + ', '.join(absent[:3]) + more)}"
-        for note in item.item.notes:
-            yield f"      {style.warn('not bound: ' + flat(note))}"
+        yield from _fitting([f"  {word}  {_what(item)}  {one_line(item.item.label)}  {style.dim(_where(item))}"])
+        yield from _fitting(_remarks(item, style))
+        yield from _content(item, style)
+
+
+def _where(item: Reviewed) -> str:
+    """Name the settings files; only a hook has a place of its own in one."""
+    sources = item.item.sources
+    if not item.item.event:
+        sources = tuple(msgspec.structs.replace(source, pointer="", line=0) for source in sources)
+    return ", ".join(map(place, sources))
+
+
+def _fitting(lines: Iterable[str]) -> Iterator[str]:
+    return folded(lines, columns(sys.stdout))
+
+
+def _remarks(item: Reviewed, style: Style) -> Iterator[str]:
+    if item.item.borrowed:
+        yield f"      {style.warn('your own hook, which runs these files of the project')}"
+    if item.item.caution:
+        yield f"      {style.bad('dangerous: ' + flat(item.item.caution))}"
+    if item.item.unbound:
+        yield f"      {style.bad('cannot be trusted: ' + flat(item.item.unbound))}"
+    for file in item.item.files:
+        if file.digest != ABSENT:
+            yield f"      {style.dim('runs ' + flat(file.path))}"
+    absent = [flat(file.path) for file in item.item.files if file.digest == ABSENT]
+    if absent:
+        more = f", and {len(absent) - 3} more" if len(absent) > 3 else ""
+        yield f"      {style.dim('would also run if they appeared: ' + ', '.join(absent[:3]) + more)}"
+    for note in item.item.notes:
+        yield f"      {style.warn('not bound: ' + flat(note))}"
+
+
+def _content(item: Reviewed, style: Style) -> Iterator[str]:
+    """Show a changed item by its differences and a new one in full; code keeps its lines."""
+    if isinstance(item.state, Changed):
         for line in item.diff().splitlines():
             yield f"      {_coloured(harmless(line), style)}"
+    for name, text in item.whole() if item.pending and not isinstance(item.state, Changed) else ():
+        if name != "entry":
+            yield f"      {style.bold(flat(name))}" + ("" if text is not None else ": too large to show, or not text")
+        for line in (text or "").splitlines():
+            yield f"      {style.good('+' + harmless(line))}"
 
 
 def _tail(found: Review, style: Style) -> Iterator[str]:
@@ -184,7 +211,7 @@ def _record(found: Review) -> dict[str, Json]:
                 "event": item.item.event or None,
                 "matcher": item.item.matcher,
                 "handler": item.item.label,
-                "source": place(item.item.source),
+                "source": _where(item),
                 "files": [file.path for file in item.item.files],
                 "not_bound": list(item.item.notes),
                 "dangerous": item.item.caution or None,

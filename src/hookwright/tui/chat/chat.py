@@ -23,12 +23,12 @@ from hookwright.models.types import Model
 from hookwright.observers import Notice
 from hookwright.protocol.events import ConfigChange
 from hookwright.protocol.handlers import Handler
+from hookwright.text import plural
 from hookwright.tui.chat.plan import ChatPlan
 from hookwright.tui.feed.activity import Activity
 from hookwright.tui.feed.entries import head_counts
 from hookwright.tui.feed.feed import Feed
 from hookwright.tui.feed.items import Level, PromptItem
-from hookwright.tui.feed.words import plural
 
 #: Seconds between two checks of the settings files while nothing happens.
 LOOK = 0.5

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hookwright.config import Changed, Review, Reviewed, shown_entry
+from hookwright.config import Changed, Review, Reviewed
 from hookwright.config.items import ABSENT
 from hookwright.protocol.sources import place
-from hookwright.text import flat, short_path
+from hookwright.text import flat, plural, short_path
 from hookwright.tui.feed.diffs import coloured
-from hookwright.tui.feed.words import Line, plural, script_of
+from hookwright.tui.feed.words import Line, script_of
 
 
 def head_lines(found: Review) -> Iterator[Line]:
@@ -41,7 +41,7 @@ def row(item: Reviewed, decision: bool | None) -> Line:
 def item_lines(item: Reviewed) -> Iterator[Line]:
     """Show where an item is configured, what it runs, and how that differs from what was trusted."""
     yield (("bold", flat(item.item.label)),)
-    yield (("dim", place(item.item.source)),)
+    yield (("dim", ", ".join(map(place, item.item.sources))),)
     if item.item.borrowed:
         yield (("warn", "your own hook, which runs these files of the project"),)
     if item.item.caution:
@@ -59,14 +59,11 @@ def item_lines(item: Reviewed) -> Iterator[Line]:
 
 def _all_of(item: Reviewed) -> Iterator[Line]:
     """Show a new item in full: the entry without defaults, then every file it runs."""
-    yield (("bold", "entry"),)
-    yield from coloured(f"+{line}" for line in shown_entry(item.item.entry).splitlines())
-    for file in item.item.files:
-        if file.digest == ABSENT:
-            continue
-        yield ()
-        yield (("bold", flat(file.path)),)
-        if file.text is None:
-            yield (("warn", f"{file.digest[:16]}…  too large to show, or not text"),)
+    for number, (name, text) in enumerate(item.whole()):
+        if number:
+            yield ()
+        yield (("bold", flat(name)),)
+        if text is None:
+            yield (("warn", "too large to show, or not text"),)
         else:
-            yield from coloured(f"+{line}" for line in file.text.splitlines())
+            yield from coloured(f"+{line}" for line in text.splitlines())

@@ -28,9 +28,9 @@ from hookwright.protocol.replies import Backgrounded
 from hookwright.protocol.samples import sample, sample_fields, tool_names
 from hookwright.protocol.sources import place
 from hookwright.selection import HookState
-from hookwright.text import flat
+from hookwright.text import flat, plural
 from hookwright.tui.feed.activity import Activity, Tally
-from hookwright.tui.feed.words import Line, Span, last_result, plural, seconds, short_label
+from hookwright.tui.feed.words import Line, Span, last_result, seconds, short_label
 
 
 class ListedHook(msgspec.Struct, frozen=True, eq=False):

@@ -9,9 +9,9 @@ from hookwright.protocol.handlers import Handler
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Run, Skip, Verdict
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Judged, NoAnswer, TimedOut
-from hookwright.text import flat, harmless
+from hookwright.text import flat, harmless, plural
 from hookwright.tui.feed.items import Began, Firing
-from hookwright.tui.feed.words import Line, Span, effects, plural, seconds, short_label, spot
+from hookwright.tui.feed.words import Line, Span, effects, seconds, short_label, spot
 from hookwright.visibility import Reader, messages
 
 #: How many lines of one stream are shown.

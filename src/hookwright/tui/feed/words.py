@@ -15,7 +15,7 @@ from hookwright.protocol.handlers import CommandHandler, Handler
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, Run, SkipReason
 from hookwright.protocol.sources import Source, place
-from hookwright.text import flat, harmless, one_line, short_path
+from hookwright.text import flat, harmless, one_line, plural, short_path
 from hookwright.tui.feed.items import Banner, CallItem, CallState, Firing, PromptItem
 
 #: (style, text). Styles: "" plain, dim, bold, good, bad, warn, accent, tool, add, remove.
@@ -211,11 +211,6 @@ def last_result(run: Run) -> Span:
 def spot(source: Source) -> str:
     """Name the file and line of a declaration, as the user would type it."""
     return place(msgspec.structs.replace(source, pointer=""))
-
-
-def plural(count: int, word: str) -> str:
-    """Write a count and its noun."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def banner_lines(banner: Banner, version: str) -> Iterator[Line]:

@@ -14,10 +14,11 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from hookwright.protocol.events import CATALOGUE
+from hookwright.text import plural
 from hookwright.tui.feed.entries import ListedHook, as_json, details, head_counts, listed, row, try_out
 from hookwright.tui.feed.firings import firing_lines
 from hookwright.tui.feed.items import Firing
-from hookwright.tui.feed.words import Line, plural
+from hookwright.tui.feed.words import Line
 from hookwright.tui.widgets.linesview import LinesView
 from hookwright.tui.widgets.status import FootLine
 

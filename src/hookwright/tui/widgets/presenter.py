@@ -13,7 +13,7 @@ from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.config import Review, Reviewed
 from hookwright.mcp.values import ElicitationRequest, Elicited
 from hookwright.observers import Notice, RunEnded
-from hookwright.text import flat, short_path
+from hookwright.text import flat, plural, short_path
 from hookwright.tui.chat.chat import Chat
 from hookwright.tui.chat.history import History
 from hookwright.tui.chat.plan import ChatPlan, read_plan
@@ -22,7 +22,7 @@ from hookwright.tui.chat.sequence import allowed
 from hookwright.tui.chat.slash_commands import run_command
 from hookwright.tui.feed.feed import Feed
 from hookwright.tui.feed.items import CallItem, CallState
-from hookwright.tui.feed.words import Line, plural
+from hookwright.tui.feed.words import Line
 from hookwright.tui.widgets.app import KEYS
 from hookwright.tui.widgets.completion import Completion
 from hookwright.tui.widgets.logview import LogView
