@@ -147,6 +147,30 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in anchors(page.read_text()), f"{link}: no such heading"
 
 
+def linked_pages(path: Path) -> set[Path]:
+    """Return the pages that a page links to."""
+    targets = (link.partition("#")[0] for link in links(path.read_text()) if not link.startswith("https://"))
+    return {(path.parent / target).resolve() for target in targets if target} & set(PAGES)
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = {ROOT / "README.md"}
+    while waiting:
+        reached |= waiting
+        waiting = {page for path in waiting for page in linked_pages(path)} - reached
+    assert [name_of(path) for path in PAGES if path not in reached] == []
+
+
+def test_the_index_lists_every_page_of_the_documentation() -> None:
+    index = ROOT / "docs" / "README.md"
+    assert index in linked_pages(ROOT / "README.md")
+    listed = linked_pages(index)
+    assert [
+        name_of(path) for path in PAGES if path.is_relative_to(ROOT / "docs") and path not in {*listed, index}
+    ] == []
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_pages_speak_of_the_project_alone(path: Path) -> None:
     text = path.read_text()
@@ -434,6 +458,18 @@ def test_tests_that_the_deviations_name_exist() -> None:
 def test_the_table_of_host_duties_has_every_event() -> None:
     table = rows(section(read("docs/embedding.md"), "What a host does at each event"))
     assert set(CATALOGUE) <= set(table)
+
+
+# ── CI ──────────────────────────────────────────────────────────────────────
+
+
+def test_the_commands_of_the_workflow_and_of_pre_commit_are_run_on_the_page() -> None:
+    page = read("docs/ci.md")
+    configured = [block.text for block in blocks(page) if block.language == "yaml"]
+    wanted = re.findall(r"(?:run|entry): (hookwright .*)", "".join(configured))
+    assert len(wanted) == 4
+    run = [command for block in blocks(page) if block.language == "console" for command, _ in steps(block.text)]
+    assert [command for command in wanted if not any(line.split(";")[0] == command for line in run)] == []
 
 
 # ── requirement rows ────────────────────────────────────────────────────────

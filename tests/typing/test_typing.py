@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from docpages import ROOT, blocks
+from docpages import HAND_WRITTEN, ROOT, blocks
 
 HERE = Path(__file__).parent
-PAGES = ("README.md", "docs/embedding.md", "docs/guide.md", "docs/agent.md")
+PAGES = tuple(str(path.relative_to(ROOT)) for path in HAND_WRITTEN)
 PROGRAMS = (ROOT / "examples/embed/host.py", ROOT / "examples/embed/plain.py", HERE / "api.py", HERE / "mistakes.py")
 WRONG = {
     ("mistakes.py", number)
