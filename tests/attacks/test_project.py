@@ -19,7 +19,8 @@ from command_line import HOOKWRIGHT
 from hookwright import Places, open_session
 from hookwright.agent.permissions.workspace import Workspace
 from hookwright.agent.state.components import BUILT_IN, load_components
-from hookwright.agent.state.instructions import Instructions, Sight, expanded
+from hookwright.agent.state.instructions import Instructions, Sight
+from hookwright.agent.state.rule_globs import expanded
 from hookwright.config.reserved import Variable, variable_kind
 from hookwright.config.review import accept, review
 from hookwright.errors import ConfigError
@@ -450,6 +451,42 @@ def test_thousands_of_imports_are_bound_quickly(world: World) -> None:
 def test_braces_that_multiply_are_not_expanded() -> None:
     assert expanded("{a,b}" * 26) is None
     assert expanded("src/{a,b}/{c,d}.py") == ["src/a/c.py", "src/a/d.py", "src/b/c.py", "src/b/d.py"]
+
+
+#: The frontmatter `paths` of many rules files; each took seconds per file that is read, or never ended.
+HOSTILE_PATHS = [
+    '"' + "{a,b}" * 26 + '"',
+    '"' + "," * 32_000 + '"',
+    '"' + "a," * 15_000 + '"',
+    '"' + "{," * 15_000 + '"',
+    "\n" + "\n".join(f'  - "{"{a,b}" * 8}"' for _ in range(600)),
+    '"' + "*a" * 15_000 + 'b"',
+    '"' + "**/" * 5_000 + 'b"',
+]
+
+
+@pytest.mark.parametrize("paths", HOSTILE_PATHS, ids=range(len(HOSTILE_PATHS)))
+def test_globs_of_rules_files_are_matched_within_a_budget(paths: str, tmp_path: Path) -> None:
+    rules = tmp_path / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    for number in range(10):
+        (rules / f"{number}.md").write_text(f"---\npaths: {paths}\n---\nrule {number}\n")
+    found = Instructions(str(tmp_path), str(tmp_path), str(tmp_path / "none"), str(tmp_path))
+    found.at_start()
+    started = time.process_time()
+    for number in range(3):
+        found.for_file(str(tmp_path / "/".join(["a" * 200] * 4) / f"{number}.py"))
+    assert time.process_time() - started < 3
+
+
+def test_rules_still_apply_to_the_files_they_name(tmp_path: Path) -> None:
+    rules = tmp_path / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "web.md").write_text('---\npaths: "src/**/*.{ts,tsx}, web/{a,b}/x"\n---\nweb\n')
+    found = Instructions(str(tmp_path), str(tmp_path), str(tmp_path / "none"), str(tmp_path))
+    found.at_start()
+    assert found.for_file(str(tmp_path / "src/a.py")) == []
+    assert [one.text.strip() for one in found.for_file(str(tmp_path / "src/deep/a.tsx"))] == ["web"]
 
 
 def test_json_of_the_review_names_what_is_not_bound(world: World) -> None:

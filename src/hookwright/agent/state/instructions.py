@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import msgspec
 
+from hookwright.agent.state.rule_globs import matching, read_globs
 from hookwright.config.files import is_inside
 from hookwright.config.frontmatter import read_frontmatter
-from hookwright.matching.paths import parse_path
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.jsontext import Json
 
@@ -21,8 +21,6 @@ MAX_CHARS = 200_000
 MANAGED_DIR = "/etc/claude-code"
 #: Rules folders with more files than this are read in part.
 _MAX_RULES = 1000
-#: `{a,b}` in a glob may multiply; beyond this the rule applies to every file.
-_MAX_GLOBS = 256
 #: Files there are windows into the system and the agent itself.
 _NEVER = ("/proc", "/sys", "/dev")
 #: Instructions that come with the project.
@@ -30,7 +28,6 @@ _OF_PROJECT = frozenset({"Project", "Local"})
 
 _IMPORT = re.compile(r"(?:^|(?<=\s))@((?:~?/|\.{1,2}/)?[^\s`@]+)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
-_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,8 +132,10 @@ class Instructions:
         if _inside(path, self._start):
             for folder in _between(self._start, os.path.dirname(path))[1:]:
                 found += self._folder(folder, "nested_traversal", path)
-        for rule in self._rules:
-            if rule.path not in self._seen and _fits(rule, path):
+        waiting = [rule for rule in self._rules if rule.path not in self._seen]
+        fits = matching(((rule.globs, rule.base) for rule in waiting), path)
+        for rule, fit in zip(waiting, fits, strict=True):
+            if fit:
                 self._seen.add(rule.path)
                 found.append(
                     Instruction(
@@ -205,7 +204,7 @@ class Instructions:
             if self._sight.refusal(path, memory_type):
                 continue
             head = read_frontmatter(path)
-            globs = _globs(head.data)
+            globs = read_globs(head.data)
             if globs:
                 if all(rule.path != path for rule in self._rules):
                     self._rules.append(_Rule(path, base, memory_type, globs, head.body))
@@ -257,38 +256,6 @@ def _markdown(folder: str) -> list[str]:
         if len(found) >= _MAX_RULES:
             break
     return found[:_MAX_RULES]
-
-
-def _globs(head: Mapping[str, object]) -> tuple[str, ...]:
-    """Read `paths`: one glob, several with commas, or a list."""
-    paths = head.get("paths")
-    listed = paths if isinstance(paths, list) else re.split(r",(?![^{]*\})", paths) if isinstance(paths, str) else []
-    return tuple(glob.strip() for glob in listed if isinstance(glob, str) and glob.strip())
-
-
-def _fits(rule: _Rule, path: str) -> bool:
-    for glob in rule.globs:
-        several = expanded(glob)
-        if several is None or any(parse_path(plain).matches(path, [rule.base]) for plain in several):
-            return True
-    return False
-
-
-def expanded(glob: str) -> list[str] | None:
-    """Expand `{a,b}`, which path patterns do not support; return None if that gives too many patterns."""
-    done: list[str] = []
-    todo = [glob]
-    while todo:
-        one = todo.pop()
-        found = _BRACES.search(one)
-        if found is None:
-            done.append(one)
-        else:
-            parts = found[1].split(",", _MAX_GLOBS)
-            todo += [one[: found.start()] + part + one[found.end() :] for part in reversed(parts)]
-        if len(done) + len(todo) > _MAX_GLOBS:
-            return None
-    return done
 
 
 def as_text(found: list[Instruction]) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.errors import HookFailed
 from hookwright.hookset import HookSet
 from hookwright.processes.process import Command, Exit, ExitCode, run
-from hookwright.projects.git import git_command
+from hookwright.projects.git import LISTING, git_command, with_own_filters
 from hookwright.protocol.events import Event, WorktreeCreate, WorktreeRemove
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
@@ -75,7 +75,12 @@ async def _git_create(name: str, cwd: str) -> str:
 
 
 async def _git(cwd: str, *arguments: str) -> str:
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+    """Run git without the programs that the repository's own configuration names; return what it printed."""
+    listing = await _run_git(cwd, LISTING, os.environ)
+    return await _run_git(cwd, arguments, with_own_filters(listing, os.environ))
+
+
+async def _run_git(cwd: str, arguments: Sequence[str], env: Mapping[str, str]) -> str:
     ended = await run(Command(argv=tuple(git_command(cwd, *arguments)), cwd=cwd, env=env), _LIMIT)
     if not isinstance(ended, Exit):
         raise WorktreeFailed(f"git {arguments[0]} could not run in {cwd}.")
