@@ -111,9 +111,12 @@ def test_a_permission_request_hook_cannot_pass_a_guard(scope: str, place: Place)
     assert (ran.text, (place.project / "PWNED").exists()) == ("SAW", False)
 
 
-@pytest.mark.parametrize("rules", [("--disallowedTools", "Bash(touch PWNED)"), ()], ids=["a deny rule", "a guard"])
-def test_a_host_s_answer_cannot_pass(rules: tuple[str, ...], place: Place) -> None:
-    of_user(place, {} if rules else hooks(place, "user", PreToolUse=GUARD))
+@pytest.mark.parametrize("by", ["a deny rule", "a user's guard", "a managed guard"])
+def test_a_host_s_answer_cannot_pass(by: str, place: Place) -> None:
+    rules = ("--disallowedTools", "Bash(touch PWNED)") if by == "a deny rule" else ()
+    guard = hooks(place, "guard", PreToolUse=GUARD)
+    of_user(place, guard if by == "a user's guard" else {})
+    env = managed(place, guard) if by == "a managed guard" else {}
 
     def allow(dialogue: Any) -> None:
         dialogue.send("go")
@@ -125,7 +128,7 @@ def test_a_host_s_answer_cannot_pass(rules: tuple[str, ...], place: Place) -> No
         dialogue.wait_for(lambda line: line["type"] == "result")
 
     turns = [[bash("touch harmless")], *seen("denied by the rule" if rules else "NOT-THIS")]
-    ran = place.talk({"turns": turns}, [allow], "--permission-prompt-tool", "stdio", *rules)
+    ran = place.talk({"turns": turns}, [allow], "--permission-prompt-tool", "stdio", *rules, **env)
     assert (ran.text, (place.project / "PWNED").exists()) == ("SAW", False)
 
 
@@ -145,6 +148,14 @@ def test_a_second_rewrite_is_refused_and_nothing_loops(place: Place) -> None:
     ran = place.run(turns, *ALLOW)
     assert (ran.text, (place.project / "PWNED2").exists()) == ("SAW", False)
     assert len((place.root / "user.log").read_text().splitlines()) == 2
+
+
+def test_a_project_s_own_hook_judges_only_the_input_it_was_given(place: Place) -> None:
+    """As documented: without `onFailure: "block"` a project's hook is not a guard, and is not asked again."""
+    place.hook("PreToolUse", f"echo x >> {place.root}/asked")
+    of_user(place, hooks(place, "user", PreToolUse=answering(decide("allow", updatedInput={"command": "echo NEW"}))))
+    ran = place.run({"turns": [[bash("echo OLD")], *seen("NEW")]}, *ALLOW)
+    assert (ran.text, (place.root / "asked").read_text()) == ("SAW", "x\n")
 
 
 # ── what must still work ────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ async def nothing(event: Event) -> Outcome:
 
 
 async def there_and_back(repository: Path) -> Path:
-    common = {"session_id": "s", "transcript_path": "/t", "cwd": str(repository)}
+    common: dict[str, Any] = {"session_id": "s", "transcript_path": "/t", "cwd": str(repository)}
     path = await create("one", WorktreeCreate(**common, name="one"), nothing, HookSet(()))
     for file in Path(path).glob("*.*"):
         file.touch()  # git compares the content again
