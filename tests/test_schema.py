@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -102,6 +102,8 @@ def answers(draw: Any) -> tuple[str, dict[str, Any]]:
 
 
 @settings(max_examples=400, deadline=None)
+@example(("ConfigChange", {"decision": "deny"}))
+@example(("PreToolUse", {"decision": "allow"}))
 @given(answers())
 def test_an_answer_fits_exactly_when_the_engine_can_use_it(drawn: tuple[str, dict[str, Any]]) -> None:
     event, answer = drawn

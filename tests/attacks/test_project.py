@@ -325,6 +325,7 @@ def test_ordinary_variables_of_a_trusted_project_work(name: str, world: World) -
     assert world.load(trust=None).settings.env == {name: "1"}
 
 
+@pytest.mark.needs("git")
 def test_a_hostile_git_configuration_is_not_run_by_our_own_calls(world: World) -> None:
     subprocess.run(["git", "init", "-q", world.project], check=True)
     evil = script(world.root / "evil.sh", f"touch {world.root / 'PWNED'}")

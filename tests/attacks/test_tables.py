@@ -24,7 +24,8 @@ def workspace(tmp_path: Path) -> Workspace:
     for folder in ("home/.ssh", "home/Documents", "project/sub", "project/docs", "project/.claude/agents"):
         (tmp_path / folder).mkdir(parents=True)
     (home / ".ssh" / "id_rsa").write_text("SECRET")
-    git(root, "init", "-q")
+    repository(root / ".git")
+    (root / ".git" / "hooks").mkdir()
     (root / ".git" / "hooks" / "pre-commit.sample").write_text("#!/bin/sh\n")
     (root / ".claude" / "agents" / "e.json").write_text("{}")
     (root / "link").symlink_to(home / ".ssh" / "id_rsa")
@@ -36,6 +37,14 @@ def workspace(tmp_path: Path) -> Workspace:
     (root / "evil.sh").write_text("touch PWNED\n")
     (root / "-exec").touch()
     return Workspace(root=str(root), home=str(home))
+
+
+def repository(folder: Path) -> None:
+    """Make an empty repository as `git init` does, without needing git."""
+    for name in ("objects", "refs/heads"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
 
 
 def git(folder: Path, *words: str) -> None:
@@ -220,6 +229,7 @@ def test_a_repository_that_names_a_program_is_asked_about(workspace: Workspace, 
         assert not permits(workspace, command, Mode.DEFAULT)
 
 
+@pytest.mark.needs("git")
 def test_a_folder_that_is_a_bare_repository_is_asked_about(workspace: Workspace) -> None:
     bare = Path(workspace.root) / "bare"
     git(Path(workspace.root), "init", "-q", "--bare", "bare")
@@ -238,6 +248,7 @@ def test_a_worktree_configuration_is_read_as_well(workspace: Workspace) -> None:
     assert not permits(workspace, "git status", Mode.DEFAULT)
 
 
+@pytest.mark.needs("git")
 def test_a_pointer_to_another_repository_is_asked_about(workspace: Workspace, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -248,6 +259,7 @@ def test_a_pointer_to_another_repository_is_asked_about(workspace: Workspace, tm
     assert not permits(workspace, "git log", Mode.DEFAULT, str(inner))
 
 
+@pytest.mark.needs("git")
 def test_a_work_tree_of_the_project_needs_no_question(workspace: Workspace, tmp_path: Path) -> None:
     root = Path(workspace.root)
     author = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -258,6 +270,7 @@ def test_a_work_tree_of_the_project_needs_no_question(workspace: Workspace, tmp_
     assert not permits(workspace, "git log", Mode.DEFAULT, str(root / "wt"))
 
 
+@pytest.mark.needs("git")
 def test_a_repository_inside_the_index_is_asked_about(workspace: Workspace) -> None:
     root = Path(workspace.root)
     (root / "nested").mkdir()

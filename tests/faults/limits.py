@@ -19,13 +19,15 @@ class Impossible(Exception):
 
 def mount(folder: Path, *options: str) -> None:
     """Put a small file system over a folder; the row runs in mounts of its own."""
+    if shutil.which("mount") is None:
+        raise Impossible("needs the program `mount`, which is not installed")
     done = subprocess.run(["mount", "-t", "tmpfs", *options, "tmpfs", str(folder)], capture_output=True, check=False)
     if done.returncode:
         raise Impossible(f"needs the right to mount: {done.stderr.decode().strip()}")
 
 
 def may_mount() -> bool:
-    """Tell whether a process can have mounts of its own."""
+    """Return whether a process can have mounts of its own."""
     return bool(shutil.which("unshare")) and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
 
 

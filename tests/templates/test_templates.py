@@ -166,6 +166,7 @@ def busy_home(root: Path) -> Path:
     return settings
 
 
+@pytest.mark.needs("jq", "git")
 @pytest.mark.parametrize("order", ["forwards", "backwards"])
 def test_all_templates_in_one_project_pass_beside_the_users_own_hooks(order: str, tmp_path: Path) -> None:
     busy_home(tmp_path)
@@ -181,6 +182,7 @@ def test_all_templates_in_one_project_pass_beside_the_users_own_hooks(order: str
     assert not (tmp_path / "home" / "traces").exists()
 
 
+@pytest.mark.needs("jq")
 def test_the_command_that_new_prints_is_green_for_a_user_with_hooks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

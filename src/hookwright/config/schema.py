@@ -89,7 +89,7 @@ _OUTPUT_WORDS = {
     "suppressOutput": "keep stdout out of the transcript",
     "systemMessage": "a message to the user; the model does not see it",
     "terminalSequence": "an escape sequence for the user's terminal",
-    "decision": "block refuses; approve is an older word for allow",
+    "decision": "block refuses, and deny is read as block; approve is an older word for allow",
     "reason": "why; who reads it depends on the event",
     "async": "continue in the background from here",
     "asyncTimeout": "the most milliseconds in the background",
@@ -102,7 +102,7 @@ def output_schema(event: str) -> Schema:
     properties: Schema = {
         name: {**_SHAPES[shape], "description": _OUTPUT_WORDS[name]} for name, (_, shape) in _UNIVERSAL.items()
     }
-    properties["decision"] = {"enum": ["approve", "block"], "description": _OUTPUT_WORDS["decision"]}
+    properties["decision"] = {"enum": ["approve", "block", "deny"], "description": _OUTPUT_WORDS["decision"]}
     properties["hookSpecificOutput"] = {
         "type": "object",
         "properties": {
