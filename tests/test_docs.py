@@ -452,6 +452,17 @@ def test_tests_that_the_deviations_name_exist() -> None:
         assert f"def {test}(" in read(path)
 
 
+def test_every_row_that_disagrees_with_a_description_has_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolution that names a source, S0 to S4, says that this source describes something else."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    found = importlib.import_module("pages.differences").resolved(read("docs/requirements.md"))
+    notes = {row: resolution for row, _, _, resolution in found}
+    named = re.findall(r"R-\d{3}", section(read("docs/deviations.md"), "In sentences"))
+    assert len(named) == len(set(named))
+    assert set(named) <= set(notes)
+    assert {row for row, note in notes.items() if re.search(r"\bS[0-4]\b|sources", note)} - set(named) == set()
+
+
 # ── embedding ───────────────────────────────────────────────────────────────
 
 
