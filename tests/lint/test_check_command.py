@@ -311,6 +311,34 @@ def test_scripts_become_executable_and_lose_carriage_returns(shell: Shell) -> No
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{\n  // mine\n  "hooks": {"Stop": [],},\n}\n', '{\n  "hooks": {"Stop": []}\n}\n'),
+        (
+            '{"env": {"URL": "http://x/*y*/"}, /* both */ "hooks": {} // end\n}',
+            '{"env": {"URL": "http://x/*y*/"}, "hooks": {}\n}',
+        ),
+        ('{"env": {"A": ",}"}, // one\n  // two\n}', '{"env": {"A": ",}"}\n}'),
+        ('{"hooks": {NaN: 1,}}', '{"hooks": {NaN: 1,}}'),
+        ('{"hooks": {"Stop": NaN,}}', '{"hooks": {"Stop": NaN,}}'),
+    ],
+)
+def test_comments_and_trailing_commas_are_removed_if_the_rest_is_json(before: str, after: str, shell: Shell) -> None:
+    write(Sample({SETTINGS: before}), shell.project)
+    shell("check", "--fix", "--select", "HK111")
+    assert (shell.project / SETTINGS).read_text() == after
+
+
+def test_a_script_gets_the_interpreter_that_its_name_ends_with(shell: Shell) -> None:
+    sample = script("log.py", "import sys\nsys.stdin.read()\n", event="Stop")
+    write(sample, shell.project)
+    path = shell.project / HOOKS / "log.py"
+    path.chmod(0o755)
+    assert shell("check", "--fix", "--select", "HK303").returncode == 0
+    assert path.read_text() == "#!/usr/bin/env python3\nimport sys\nsys.stdin.read()\n"
+
+
 def test_a_manifest_loses_the_line_that_breaks_it(shell: Shell) -> None:
     write(RULES["HK109"].bad, shell.project)
     shell("check", "--fix")

@@ -120,9 +120,10 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
         status = int(module.run(parsed))
         sys.stdout.flush()
     except HookwrightError as error:
+        from hookwright.cli.terminal import remark
         from hookwright.text import flat
 
-        print(f"hookwright: {flat(str(error))}", file=sys.stderr)
+        remark([f"hookwright: {flat(str(error))}"])
         failed = isinstance(error, ModelError | McpError | CallbackGone | HookFailed)
         return FAILED if failed else _refused(module, usage)
     except FileNotFoundError:

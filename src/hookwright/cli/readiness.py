@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
 import time
 from collections.abc import Iterator
+from string import Template
 from urllib.parse import urlsplit
 
 from hookwright.cli.journalfile import Filter, Record, records
@@ -51,7 +53,7 @@ def obstacle(handler: Handler, loaded: Loaded) -> str | None:
     """Return what keeps a handler from working here, found without running or connecting to anything; None if nothing.
 
     Law: a prompt or agent hook needs a key and a client, an http hook h11, a tool hook the extra and a server of that
-    name, and a command the program it starts with.
+    name, and a command the program it starts with and the common ones that its script calls.
     """
     match handler:
         case PromptHandler() | AgentHandler():
@@ -65,7 +67,10 @@ def obstacle(handler: Handler, loaded: Loaded) -> str | None:
             return None if server in _servers(loaded.project_dir) else known
         case CommandHandler():
             missing = missing_program(handler, loaded)
-            return None if missing is None else f"`{missing}` is not on PATH"
+            if missing is not None:
+                return f"`{missing}` is not on PATH"
+            used = next(missing_in_script(handler, loaded), None)
+            return None if used is None else f"it uses `{used}`, which is not on PATH"
         case _:
             return None
 
@@ -99,6 +104,46 @@ def missing_program(handler: CommandHandler, loaded: Loaded) -> str | None:
     if not word or word in _BUILTINS or any(letter in word for letter in "/$`=;&|(){}<>*~"):
         return None
     return word if shutil.which(word, path=base_environment(loaded.host).get("PATH", "")) is None else None
+
+
+#: Programs that shell hooks often call and that a machine may lack.
+_COMMON = ("jq", "git", "curl", "node")
+#: A script is read this far.
+_HEAD = 100_000
+
+
+def missing_in_script(handler: CommandHandler, loaded: Loaded) -> Iterator[str]:
+    """Yield the common programs that a shell command or its shell script calls, untested, and that are not on PATH."""
+    text = handler.command if handler.args is None else ""
+    text = "\n".join([text, *_shell_scripts(handler, loaded)])
+    path = base_environment(loaded.host).get("PATH", "")
+    for name in _COMMON:
+        called = re.search(rf"(?:^|[|;&(`{{]|\b(?:if|then|do|else|while|until|!))[ \t]*{name}[ \t]", text, re.MULTILINE)
+        tested = re.search(rf"if (?:! )?command -v {name}\b|command -v {name}\b[^|\n]*&&", text)
+        if called and not tested and shutil.which(name, path=path) is None:
+            yield name
+
+
+def _shell_scripts(handler: CommandHandler, loaded: Loaded) -> Iterator[str]:
+    """Yield the text of every shell script that a command names."""
+    known = {"CLAUDE_PROJECT_DIR": loaded.project_dir, "HOME": loaded.surroundings.home}
+    if handler.source.root is not None:
+        known["CLAUDE_PLUGIN_ROOT"] = handler.source.root
+    try:
+        words = [handler.command, *handler.args] if handler.args is not None else shlex.split(handler.command)
+    except ValueError:
+        return
+    for word in words:
+        if word.startswith("~/"):
+            word = "$HOME" + word[1:]
+        path = os.path.join(loaded.project_dir, Template(word).safe_substitute(known))
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read(_HEAD)
+        except (OSError, ValueError):
+            continue
+        if re.match(r"#!.*\b(?:ba|da|z|k)?sh\b", text):
+            yield text
 
 
 def unreachable(handler: HttpHandler) -> str | None:

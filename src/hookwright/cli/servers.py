@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from hookwright.cli.render import diagnostic_line
+from hookwright.cli.terminal import remark
 from hookwright.errors import ConfigError
 from hookwright.mcp.servers import McpServers, ServerConfig, read_mcp_config
 from hookwright.protocol.sources import Scope, Source
-from hookwright.text import say
 from hookwright.wiring import Powers
 
 
@@ -27,7 +26,7 @@ def powers(args: argparse.Namespace) -> Powers:
     for value in args.mcp_config:
         path, text = _text(value)
         config = read_mcp_config(text, Source(Scope.FLAG, path), os.environ)
-        say((f"hookwright: {diagnostic_line(diagnostic)}" for diagnostic in config.diagnostics), sys.stderr)
+        remark(f"hookwright: {diagnostic_line(diagnostic)}" for diagnostic in config.diagnostics)
         found.update(config.servers)
     if not found:
         return Powers()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
+
+from hookwright.text import say
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PIECE = re.compile(r"\s*\S+")
@@ -35,6 +38,11 @@ def folded(lines: Iterable[str], width: int | None) -> Iterator[str]:
     for line in lines:
         for part in line.split("\n"):
             yield from [part] if width is None or visible(part) <= width else _fold(part, width)
+
+
+def remark(lines: Iterable[str]) -> None:
+    """Print lines to stderr, folded only where it is a terminal: a log keeps each on one line."""
+    say(folded(lines, columns(sys.stderr) if sys.stderr.isatty() else None), sys.stderr)
 
 
 def visible(text: str) -> int:

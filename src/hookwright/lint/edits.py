@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 
@@ -62,6 +63,39 @@ def remove_member(document: Document, path: Path) -> Fix:
         return (Edit(document.path, start, stop + len(text[stop:]) - len(text[stop:].lstrip()), ""),)
     before = text[:start].rstrip()
     return (Edit(document.path, len(before) - (1 if before.endswith(",") else 0), end, ""),)
+
+
+#: A string, a comment with the line it fills or the space before it, or a comma before a closing bracket.
+_EXTRA = re.compile(
+    r'"(?:\\.|[^"\\\n])*"'
+    r"|(?P<line>(?:^[ \t]*|[ \t]*)//[^\n]*)"
+    r"|(?P<block>[ \t]*/\*.*?\*/)"
+    r"|(?P<comma>,)(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def strict_json(document: Document) -> Fix:
+    """Remove comments and trailing commas; no fix if the rest is not JSON, since its meaning would be a guess."""
+    edits = []
+    for found in _EXTRA.finditer(document.text):
+        if found.lastgroup is None:
+            continue
+        start, end = found.span(found.lastgroup)
+        fills = found.lastgroup != "comma" and (start == 0 or document.text[start - 1] == "\n")
+        edits.append(Edit(document.path, start, end + (fills and document.text[end : end + 1] == "\n"), ""))
+    rest = document.text
+    for edit in reversed(edits):
+        rest = rest[: edit.start] + rest[edit.end :]
+    try:
+        json.loads(rest, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(edits)
+
+
+def _refuse(word: str) -> Json:
+    raise ValueError(word)
 
 
 def _end(text: str, start: int) -> int:

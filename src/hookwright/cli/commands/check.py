@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from hookwright.cli.findings import Page, as_json, as_sarif, concise_lines, github_lines, text_lines
-from hookwright.cli.terminal import Style, columns
+from hookwright.cli.terminal import Style, columns, remark
 from hookwright.config.locations import Surroundings
 from hookwright.errors import ConfigError
 from hookwright.lint import RULES, CheckOptions, CheckScope, Finding, RuleSelection, Subject, gather, lint, read_target
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(wanted, user=True))
         subject = request.gather()
         if subject.documents:
-            say(["This project has no hooks of its own; checking your own settings, as with --user."], sys.stderr)
+            remark(["This project has no hooks of its own; checking your own settings, as with --user."])
     found = lint(subject, selection, _ran(args, subject, around))
     if args.fix or args.diff:
         subject, found = _fixed(args, request, selection, subject, found)

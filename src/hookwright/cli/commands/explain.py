@@ -13,7 +13,7 @@ import msgspec
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import problems
-from hookwright.cli.terminal import Style, columns, folded
+from hookwright.cli.terminal import Style, columns, folded, remark
 from hookwright.config import Loaded
 from hookwright.engine import HookEngine
 from hookwright.executors.command import arguments, base_environment
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([_record(entry, steps, loaded) for entry, steps in chains], indent=1))
         return 0
-    say(problems(loaded), sys.stderr)
+    remark(problems(loaded))
     say(folded(_lines(event, chains, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
     return 0
 

@@ -17,7 +17,7 @@ from hookwright.cli.contract import contract
 from hookwright.cli.options import add_event, add_places, places, read_event
 from hookwright.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from hookwright.cli.servers import add_servers, powers
-from hookwright.cli.terminal import Style, columns, folded
+from hookwright.cli.terminal import Style, columns, folded, remark
 from hookwright.cli.watch import stamps, wait_for_change, watched_files
 from hookwright.config import Loaded
 from hookwright.engine import Options
@@ -104,15 +104,15 @@ async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
             open_session(places(args), powers=lent, options=options, journal=not args.no_journal, frozen=True)
         )
         session.engine.executors = injector.wrap(session.engine.executors)
-        say(problems(session.loaded), sys.stderr)
+        remark(problems(session.loaded))
         began = time.perf_counter()
         outcome = await session.engine.fire(event)
         fired = Fired(event, outcome, time.perf_counter() - began, injector.struck)
         _tell(fired, args)
         unwatched = [note for note in outcome.diagnostics if note.code == "observer-failed"]
-        say((f"hookwright: {diagnostic_line(note)}" for note in unwatched), sys.stderr)
+        remark(f"hookwright: {diagnostic_line(note)}" for note in unwatched)
         _tell_late(await _see_off(session, args.json), event, args)
-        say((f"hookwright: {diagnostic_line(notice)}" for notice in session.notices), sys.stderr)
+        remark(f"hookwright: {diagnostic_line(notice)}" for notice in session.notices)
         return status_of(outcome), session.loaded
 
 

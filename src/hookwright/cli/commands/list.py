@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hookwright.cli.options import add_places, places
 from hookwright.cli.readiness import obstacle
 from hookwright.cli.render import diagnostic_line, handler_line, problems
-from hookwright.cli.terminal import Style, columns, folded
+from hookwright.cli.terminal import Style, columns, folded, remark
 from hookwright.config import Loaded
 from hookwright.engine import time_limit
 from hookwright.errors import ConfigError
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"hooks": [record(s, loaded) for s in states], "diagnostics": _reports(loaded)}, indent=1))
         return 0
-    say(problems(loaded), sys.stderr)
+    remark(problems(loaded))
     say(folded(_lines(states, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
     return 0
 

@@ -22,7 +22,7 @@ from hookwright.cli.options import add_places, places
 from hookwright.cli.progress import Progress
 from hookwright.cli.render import problems
 from hookwright.cli.servers import add_servers, powers
-from hookwright.cli.terminal import Style, columns, folded
+from hookwright.cli.terminal import Style, columns, folded, remark
 from hookwright.config import Loaded
 from hookwright.errors import InvalidCase, TrustError
 from hookwright.protocol.jsontext import Json
@@ -82,7 +82,7 @@ async def _test(args: argparse.Namespace) -> int:
         why_not = need_trust(cases, runner.loaded)
         if why_not is not None:
             raise TrustError(why_not)
-        say(problems(runner.loaded), sys.stderr)
+        remark(problems(runner.loaded))
         progress = Progress(sys.stderr, "cases", len(cases))
         try:
             results = await runner.run_all(cases, args.jobs, lambda _: progress.step())

@@ -59,7 +59,8 @@ RULES = (
         summary="The script cannot be started directly.",
         why="Without execute permission it exits 126; with a carriage return in its `#!` line, 127; without a "
         "`#!` line the shell reads it as shell commands. It never runs, and the event proceeds.",
-        fix="Type `chmod +x`, use line endings without `\\r`, and add a `#!` line; `--fix` does the first two.",
+        fix="Type `chmod +x`, use line endings without `\\r`, and add a `#!` line; `--fix` does all three where the "
+        "file's ending names its interpreter.",
         bad=Sample(
             {SETTINGS: settings({"Stop": [group(command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/log.sh'))]}), **_SCRIPT},
             '"command": ',

@@ -149,7 +149,7 @@ RULES = (
         why="Comments, trailing commas and `NaN` make the whole file invalid, and it is ignored, in a "
         "headless run silently. If a key appears twice, its last value applies. A byte order mark is "
         "allowed.",
-        fix="Write strict JSON.",
+        fix="Write strict JSON; `--fix` removes comments and trailing commas.",
         bad=Sample({SETTINGS: '{\n  "hooks": {\n    "Stop": [],\n  }\n}\n'}, '"Stop": [],'),
         good=Sample({SETTINGS: '{\n  "hooks": {\n    "Stop": []\n  }\n}\n'}),
     ),

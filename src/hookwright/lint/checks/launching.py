@@ -165,6 +165,19 @@ def _shown(hook: CheckedHook, path: str) -> str:
     return path
 
 
+#: Ending of a script → its interpreter, where there is only one.
+_INTERPRETERS = {
+    ".py": "python3",
+    ".js": "node",
+    ".mjs": "node",
+    ".cjs": "node",
+    ".rb": "ruby",
+    ".pl": "perl",
+    ".sh": "bash",
+    ".bash": "bash",
+}
+
+
 def _direct(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     """HK303: a script started directly needs execute permission and a `#!` line."""
     shown = _shown(hook, script.path)
@@ -186,7 +199,10 @@ def _direct(hook: CheckedHook, script: HookScript) -> Iterator[Finding]:
     if script.shebang is None and _is_text(script.path) and (exec_form or code):
         how = "it cannot be started (exec format error)" if exec_form else "the shell reads it as shell commands"
         what = f"{shown} has no `#!` line: {how}."
-        yield finding("HK303", hook.place("command"), what, "Add a first line such as `#!/usr/bin/env python3`.")
+        program = _INTERPRETERS.get(os.path.splitext(script.path)[1])
+        line = f"#!/usr/bin/env {program or 'python3'}"
+        fix = (Edit(script.path, 0, 0, f"{line}\n"),) if program else ()
+        yield finding("HK303", hook.place("command"), what, f"Add a first line such as `{line}`.", fix=fix)
     elif script.shebang is not None and not script.shebang.endswith("\r"):
         yield from _shebang(hook, script)
 

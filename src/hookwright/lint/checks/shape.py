@@ -11,7 +11,7 @@ from hookwright.config.jsonfile import Broken, Path, read_tree
 from hookwright.config.parse import parse_hooks
 from hookwright.config.settings import merge
 from hookwright.lint.checks.security import raises_trust, redirects
-from hookwright.lint.edits import nest_handler, remove_member, rename_key, replace_value
+from hookwright.lint.edits import nest_handler, remove_member, rename_key, replace_value, strict_json
 from hookwright.lint.found import finding
 from hookwright.lint.model import Finding, Fix, Position
 from hookwright.lint.subject import CheckedHook, Document, Role, Subject
@@ -69,7 +69,8 @@ def _text(document: Document) -> Iterator[Finding]:
             yield finding("HK111", at, f"{said} The hooks in this frontmatter are ignored.", "Write valid YAML.")
         elif broken:
             what = f"{said} The whole file is ignored, hooks, permissions and all; in a headless run silently."
-            yield finding("HK111", at, what, "Write strict JSON: no comments, no trailing commas, quoted keys.")
+            write = "Write strict JSON: no comments, no trailing commas, quoted keys."
+            yield finding("HK111", at, what, write, fix=strict_json(document))
         else:
             yield finding("HK111", at, said, "Merge both values under one key.", severity=Severity.WARNING)
 
