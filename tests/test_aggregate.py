@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookwright.aggregate import aggregate
+from hookwright.aggregate import aggregate, guards, has_word_on, on_final_input, second_word
+from hookwright.protocol.diagnostics import Diagnostic, Severity
+from hookwright.protocol.handlers import CommandHandler, OnFailure
 from hookwright.protocol.outcome import (
     NO_OPINION,
+    SILENT,
     Allow,
     Ask,
     Block,
@@ -21,10 +24,13 @@ from hookwright.protocol.outcome import (
     EndTurn,
     NoOpinion,
     Outcome,
+    Skip,
+    SkipReason,
     Verdict,
     strictness,
 )
-from support import event, run_of
+from hookwright.protocol.sources import Scope, Source
+from support import command, event, run_of
 
 
 def combine(name: str, *verdicts: Verdict) -> Outcome:
@@ -68,6 +74,10 @@ def test_law_3_any_stop_ends_the_turn_and_the_first_with_a_reason_gives_it() -> 
     )
     assert outcome.stop == EndTurn("x")
     assert combine("PostToolUse", Verdict()).stop is None
+    for place in range(4):
+        verdicts = [Verdict(context="c") for _ in range(4)]
+        verdicts[place] = Verdict(stop=EndTurn("one is enough"))
+        assert combine("PostToolUse", *verdicts).stop == EndTurn("one is enough")
 
 
 @pytest.mark.req("R-270")
@@ -129,10 +139,106 @@ def test_event_fields_fold_by_their_own_rule() -> None:
         assert combine("Elicitation", *(Verdict(fields={"action": a}) for a in pair)).fields["action"] == "decline"
 
 
+def test_an_outcome_names_the_matched_value_and_keeps_skips_and_notes() -> None:
+    skip = Skip(command("other"), SkipReason.MATCHER, "`Edit` does not match")
+    note = Diagnostic("if-undecided", "cannot be decided", Source(Scope.USER), Severity.INFO)
+    late = Diagnostic("broken-json", "not JSON", Source(Scope.USER), Severity.WARNING)
+    call = event("PreToolUse", tool_name="Bash")
+    for verdict, diagnostics in ((SILENT, (note,)), (Verdict(diagnostics=(late,)), (note, late))):
+        runs = [run_of(verdict)]
+        outcome = aggregate(call, runs, [skip], [note])
+        assert (outcome.event, outcome.matched) == ("PreToolUse", "Bash")
+        assert (outcome.runs, outcome.skips, outcome.diagnostics) == (tuple(runs), (skip,), diagnostics)
+
+
+@pytest.mark.parametrize("name", ["reload_skills", "suppress_original_prompt", "retry"])
+def test_one_hook_is_enough_for_a_field_that_switches_something_on(name: str) -> None:
+    for one, other, folded in ((True, False, True), (False, True, True), (False, False, False)):
+        assert combine("SessionStart", Verdict(fields={name: one}), Verdict(fields={name: other})).fields == {
+            name: folded
+        }
+
+
+def test_permission_updates_of_all_hooks_are_kept_once() -> None:
+    first: Any = {"type": "setMode", "mode": "plan"}
+    second: Any = {"type": "setMode", "mode": "default"}
+    outcome = combine(
+        "PermissionRequest",
+        Verdict(fields={"updated_permissions": (first,)}),
+        Verdict(fields={"updated_permissions": (second, first)}),
+    )
+    assert outcome.fields == {"updated_permissions": (first, second)}
+
+
+# ── the last word on an input ──
+
+
+def test_a_guard_must_have_seen_an_input_before_it_is_used() -> None:
+    project = Source(Scope.PROJECT, from_project=True)
+    assert guards(command())
+    assert not guards(command(is_async=True))
+    assert not guards(CommandHandler(source=project, command="x"))
+    assert guards(CommandHandler(source=project, command="x", on_failure=OnFailure.BLOCK))
+    assert not guards(CommandHandler(source=project, command="x", on_failure=OnFailure.BLOCK, is_async=True))
+
+
+def test_a_run_has_a_word_on_the_input_it_saw_or_wrote() -> None:
+    silent, wrote = run_of(Verdict()), run_of(Verdict(updated_input={"a": 2}))
+    assert has_word_on(silent, {"a": 2}, {"a": 2})
+    assert has_word_on(wrote, {"a": 1}, {"a": 2})
+    assert not has_word_on(silent, {"a": 1}, {"a": 2})
+    assert not has_word_on(wrote, {"a": 1}, {"a": 3})
+
+
+def test_a_second_word_may_refuse_ask_and_end_the_turn_and_says_nothing_twice() -> None:
+    note = Diagnostic("broken-json", "not JSON", Source(Scope.USER), Severity.WARNING)
+    said = Verdict(
+        ending=Ending.ERROR,
+        decision=Ask("sure?"),
+        stop=EndTurn("enough"),
+        error="broken",
+        diagnostics=(note,),
+        context="c",
+        system_message="m",
+        plain="p",
+        fields={"retry": True},
+        updated_input={"a": 1},
+    )
+    run = second_word(run_of(said, 7), {"a": 1}, rewrote=False)
+    assert run.handler == command("hook-7")
+    assert run.verdict == Verdict(
+        ending=Ending.ERROR, decision=Ask("sure?"), stop=EndTurn("enough"), error="broken", diagnostics=(note,)
+    )
+
+
+def test_a_second_rewrite_refuses_the_call() -> None:
+    text = "[hook-0]: rewrote an input that another hook had rewritten; the call does not run"
+    refused = Verdict(ending=Ending.BLOCKING, decision=Deny(text))
+    for decision in (NO_OPINION, Allow("a"), Ask("q")):
+        again = Verdict(decision=decision, updated_input={"a": 3})
+        assert second_word(run_of(again), {"a": 2}, rewrote=False).verdict == refused
+        assert second_word(run_of(again), {"a": 2}, rewrote=True).verdict == Verdict(decision=decision)
+    for decision in (Deny("no"), Block("no")):
+        own = Verdict(decision=decision, updated_input={"a": 3})
+        assert second_word(run_of(own), {"a": 2}, rewrote=False).verdict == Verdict(decision=decision)
+    same = second_word(run_of(Verdict(updated_input={"a": 2})), {"a": 2}, rewrote=False)
+    assert same.verdict == Verdict()
+
+
+def test_an_allow_is_about_the_final_input() -> None:
+    before = combine("PreToolUse", decided(Allow("fine")), Verdict(updated_input={"a": 2}))
+    lifted = on_final_input(before, [run_of(Verdict())])
+    assert (lifted.decision, lifted.reasons, lifted.updated_input) == (NO_OPINION, (), {"a": 2})
+    assert on_final_input(before, [run_of(decided(Allow("still")))]) is before
+    denied = combine("PreToolUse", decided(Deny("no")))
+    assert on_final_input(denied, [run_of(Verdict())]) is denied
+
+
 @pytest.mark.req("R-247")
 def test_one_interrupt_among_denials_counts() -> None:
     outcome = combine("PermissionRequest", decided(Deny("a")), decided(Deny("b", True)))
     assert outcome.decision == Deny("a\nb", True)
+    assert combine("PermissionRequest", decided(Deny("a")), decided(Deny("b"))).decision == Deny("a\nb", False)
 
 
 # ── the whole lattice ──

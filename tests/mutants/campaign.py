@@ -1,0 +1,67 @@
+"""Try every mutant of a module on the tests that run its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+import pytest
+
+from mutants.mutant import ROOT, Mutant
+from mutants.runner import Fate, Reach, apply, fate
+
+#: Processor seconds up to which a test may be tried first because its rows are not proven yet.
+_QUICK = 0.05
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """A mutant and its end."""
+
+    mutant: Mutant
+    fate: Fate
+
+
+class Campaign:
+    """Tests with what they reach, and the rows that have been proven so far."""
+
+    def __init__(self, items: Sequence[pytest.Item], known: dict[str, Reach]) -> None:
+        self._items = {item.nodeid: item for item in items}
+        self._known = known
+        self._order = {item.nodeid: number for number, item in enumerate(items)}
+        #: Requirement rows, each with the mutant and the marked test that noticed it.
+        self.proven: dict[str, tuple[str, str]] = {}
+
+    def try_all(self, mutants: Iterable[Mutant], files: Sequence[str]) -> Iterator[Tried]:
+        """Try mutants one after the other on the tests of some files."""
+        names = [item.nodeid for item in by_file(list(self._items.values()), files)]
+        for mutant in mutants:
+            tests = self.tests(mutant, names)
+            seconds = sum(self._known[test.nodeid].seconds for test in tests)
+            end = fate(lambda mutant=mutant: apply(mutant), tests, seconds)
+            if end.killer in self._items:
+                for row in rows_of(self._items[end.killer]):
+                    self.proven.setdefault(row, (mutant.id, end.killer))
+            yield Tried(mutant, end)
+
+    def tests(self, mutant: Mutant, names: Iterable[str]) -> list[pytest.Item]:
+        """Return the tests that run a mutant's lines: those with unproven rows first, then the quick ones."""
+        found = [name for name in names if mutant.constant or self._reaches(mutant, self._known[name])]
+        return [self._items[name] for name in sorted(found, key=self._rank)]
+
+    def _reaches(self, mutant: Mutant, known: Reach) -> bool:
+        return any(line in mutant.lines for line in known.lines.get(mutant.file, ()))
+
+    def _rank(self, name: str) -> tuple[bool, float, int]:
+        seconds = self._known[name].seconds
+        proves = seconds <= _QUICK and any(row not in self.proven for row in rows_of(self._items[name]))
+        return not proves, round(seconds, 1), self._order[name]
+
+
+def by_file(items: Sequence[pytest.Item], files: Sequence[str]) -> list[pytest.Item]:
+    """Return the tests of some files below `tests`, in the order of the files."""
+    return [item for file in files for item in items if item.path == ROOT / "tests" / file]
+
+
+def rows_of(item: pytest.Item) -> list[str]:
+    """Return the requirement rows that a test names."""
+    return [row for mark in item.iter_markers("req") for row in mark.args]
