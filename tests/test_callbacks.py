@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from hookwright import Allow, Answer, Ask, Deny, Hooks, PostToolUse, PreToolUse, Stop, UserPromptSubmit
-from hookwright.engine import HookEngine
+from hookwright.engine import HookEngine, time_limit
 from hookwright.executors.callback import CallbackContext
 from hookwright.hookset import HookSet
+from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.handlers import FunctionHandler
 from hookwright.protocol.outcome import Block, Ending, Outcome
 from hookwright.protocol.outcome import EndTurn as StopTurn
@@ -201,6 +202,19 @@ def test_an_exception_is_the_callbacks_failure_alone(closed: bool, tmp_path: Pat
     assert "RuntimeError: boom" in str(outcome.runs[0].verdict)
 
 
+@pytest.mark.req("R-155")
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_callback_that_names_another_event_is_an_error_and_decides_nothing(closed: bool, tmp_path: Path) -> None:
+    hooks = Hooks()
+    answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "CTX"}, "decision": "approve"}
+    hooks.on(PreToolUse, on_failure="block" if closed else "continue")(lambda moment: answer)
+    outcome = fire(tmp_path, hooks, at("PreToolUse", tmp_path))
+    assert (outcome.context, outcome.blocked, isinstance(outcome.decision, Allow)) == ((), closed, False)
+    said = "Hook returned incorrect event name: expected 'PreToolUse' but got 'PostToolUse'"
+    assert said in str(outcome.runs[0].verdict)
+    assert any(said in message.text for message in for_reader(outcome, Reader.USER))
+
+
 def test_a_wrong_return_type_is_named(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.on(PreToolUse)(lambda moment: 7)
@@ -271,6 +285,60 @@ def test_without_messages_it_is_an_error(tmp_path: Path) -> None:
     hooks = Hooks()
     hooks.until("m")(lambda messages, signal: False)
     assert fire(tmp_path, hooks, at("Stop", tmp_path)).errors == 1
+
+
+@pytest.mark.req("R-166")
+def test_the_time_limit_of_a_function_is_in_milliseconds_and_its_default_is_that_of_callbacks() -> None:
+    hooks = Hooks()
+    hooks.until("m", timeout_ms=1500)(lambda messages, signal: True)
+    hooks.until("m")(lambda messages, signal: True)
+    limits = [
+        time_limit(handler, CATALOGUE[name].rules, {})
+        for name in ("Stop", "SubagentStop")
+        for group in hooks.groups
+        for handler in group.handlers
+    ]
+    assert limits == [1.5, 60.0, 1.5, 60.0]
+
+
+@pytest.mark.req("R-167")
+def test_a_function_of_a_firing_that_is_already_aborted_is_not_called(tmp_path: Path) -> None:
+    hooks = Hooks()
+    hooks.until("m")(lambda messages, signal: pytest.fail("was asked"))
+
+    async def aborted() -> bool:
+        made = engine(tmp_path, *hooks.groups, messages=lambda: MESSAGES)
+        firing = asyncio.create_task(made.fire(at("Stop", tmp_path)))
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    assert asyncio.run(aborted())
+
+
+@pytest.mark.req("R-167")
+def test_an_abort_in_the_middle_of_a_function_sets_its_signal(tmp_path: Path) -> None:
+    hooks, seen = Hooks(), []
+
+    async def aborted() -> bool:
+        asked = asyncio.Event()
+
+        @hooks.until("m")
+        async def slow(messages: list[Any], signal: Any) -> bool:
+            seen.append(signal)
+            asked.set()
+            await asyncio.sleep(20)
+            return False
+
+        made = engine(tmp_path, *hooks.groups, messages=lambda: MESSAGES)
+        firing = asyncio.create_task(made.fire(at("Stop", tmp_path)))
+        await asked.wait()
+        firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    assert asyncio.run(aborted())
+    assert [signal.aborted for signal in seen] == [True]
 
 
 @pytest.mark.req("R-166", "R-167")

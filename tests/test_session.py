@@ -205,7 +205,7 @@ def test_user_settings_cannot_switch_managed_hooks_off(tmp_path: Path) -> None:
     assert not in_session(tmp_path, lambda s: s.fire(pre(tmp_path))).blocked
 
 
-@pytest.mark.req("R-010", "R-353")
+@pytest.mark.req("R-353")
 def test_component_hooks_hold_while_active(tmp_path: Path) -> None:
     component = Component("skill", "s")
     handler = CommandHandler(source=Source(Scope.COMPONENT, "SKILL.md", "x", component=component), command="exit 2")

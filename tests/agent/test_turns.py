@@ -274,7 +274,7 @@ def test_context_at_the_end_makes_the_agent_go_on(place: Place) -> None:
 # ── prompts ─────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.req("R-266")
+@pytest.mark.req("R-055", "R-266")
 def test_a_blocked_prompt_never_reaches_the_model(place: Place) -> None:
     place.hook("UserPromptSubmit", 'grep -q FIRST <<< "$payload" && { echo NO >&2; exit 2; } || echo CTX')
     turns = [[{"when": "FIRST"}, {"text": "LEAKED"}], *seen("SECOND", "CTX")]
@@ -294,7 +294,7 @@ def test_a_stopped_prompt_is_kept_for_the_next_one(place: Place) -> None:
 # ── agents and skills ───────────────────────────────────────────────────────
 
 
-@pytest.mark.req("R-098", "R-341", "R-354")
+@pytest.mark.req("R-010", "R-098", "R-341", "R-354")
 def test_hooks_of_an_agent_hold_inside_it_alone(place: Place) -> None:
     inside = place.hook("PreToolUse")
     at_end = place.hook("SubagentStop")
@@ -315,7 +315,7 @@ def test_hooks_of_an_agent_hold_inside_it_alone(place: Place) -> None:
     assert call["agent_id"] == stop["agent_id"]
 
 
-@pytest.mark.req("R-353", "R-352", "R-355")
+@pytest.mark.req("R-010", "R-353", "R-352", "R-355")
 def test_hooks_of_a_skill_hold_from_its_call_on(place: Place) -> None:
     command = place.hook("PreToolUse")
     place.hooks.clear()

@@ -32,8 +32,12 @@ def main() -> None:
     """Run what the arguments say; exit 1 where too much was not noticed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="only modules whose path contains this")
-    parser.add_argument("--match", default="", metavar="TEXT", help="only mutants whose id contains this; keeps no record")
-    parser.add_argument("--sample", type=int, metavar="N", help="try N mutants; exit 1 unless each is noticed or listed")
+    parser.add_argument(
+        "--match", default="", metavar="TEXT", help="only mutants whose id contains this; keeps no record"
+    )
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="try N mutants; exit 1 unless each is noticed or listed"
+    )
     parser.add_argument("--seed", type=int, default=1, help="the seed of the sample")
     parser.add_argument("--rows", action="store_true", help="try the changes by hand of rows.toml")
     args = parser.parse_args()

@@ -10,9 +10,6 @@ import pytest
 from mutants.mutant import ROOT, Mutant
 from mutants.runner import Fate, Reach, apply, fate
 
-#: Processor seconds up to which a test may be tried first because its rows are not proven yet.
-_QUICK = 0.05
-
 
 class Tried(msgspec.Struct, frozen=True):
     """A mutant and its end."""
@@ -44,17 +41,15 @@ class Campaign:
             yield Tried(mutant, end)
 
     def tests(self, mutant: Mutant, names: Iterable[str]) -> list[pytest.Item]:
-        """Return the tests that run a mutant's lines: those with unproven rows first, then the quick ones."""
+        """Return the tests that run a mutant's lines: those with unproven rows first."""
         found = [name for name in names if mutant.constant or self._reaches(mutant, self._known[name])]
         return [self._items[name] for name in sorted(found, key=self._rank)]
 
     def _reaches(self, mutant: Mutant, known: Reach) -> bool:
         return any(line in mutant.lines for line in known.lines.get(mutant.file, ()))
 
-    def _rank(self, name: str) -> tuple[bool, float, int]:
-        seconds = self._known[name].seconds
-        proves = seconds <= _QUICK and any(row not in self.proven for row in rows_of(self._items[name]))
-        return not proves, round(seconds, 1), self._order[name]
+    def _rank(self, name: str) -> tuple[bool, int]:
+        return all(row in self.proven for row in rows_of(self._items[name])), self._order[name]
 
 
 def by_file(items: Sequence[pytest.Item], files: Sequence[str]) -> list[pytest.Item]:

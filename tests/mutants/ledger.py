@@ -101,5 +101,3 @@ def row_mutants() -> list[RowMutant]:
 def all_mutants(files: Iterable[str]) -> list[Mutant]:
     """Return the mutants of modules, in order."""
     return [mutant for file in files for mutant in mutants(file)]
-
-

@@ -254,9 +254,9 @@ def _other(value: object) -> Iterator[object]:
         case int() | float():
             yield value + 1
         case str():
-            yield f"XX{value}XX"
+            yield f"{value[: len(value) // 2]}XX{value[len(value) // 2 :]}"
         case bytes():
-            yield b"XX" + value + b"XX"
+            yield value[: len(value) // 2] + b"XX" + value[len(value) // 2 :]
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -39,7 +39,7 @@ def put_all(module: types.ModuleType, tree: ast.Module) -> int:
 
 
 def put_constants(module: types.ModuleType, tree: ast.Module, name: str) -> None:
-    """Evaluate a changed constant of a module, then those that depend on it, and rebind them wherever they are known."""
+    """Evaluate a changed constant of a module, then those that depend on it, and rebind all of them."""
     changed = {name}
     for statement in tree.body:
         names = assigned(statement)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-_LAWS = ("test_interpret.py", "test_aggregate.py", "test_selection.py", "test_visibility.py", "test_wire.py")
 _RULES = ("test_matchers.py", "test_conditions.py")
 
 #: Each module with the test files that are tried, those that state its law first.
 TARGETS: dict[str, tuple[str, ...]] = {
     "hookwright/interpret.py": ("test_interpret.py", "test_aggregate.py", "test_visibility.py", "test_wire.py"),
     "hookwright/aggregate.py": ("test_aggregate.py", "test_visibility.py", "test_interpret.py"),
-    "hookwright/selection.py": ("test_selection.py", *_RULES),
+    "hookwright/selection.py": ("test_selection_details.py", "test_selection.py", *_RULES),
     "hookwright/visibility.py": ("test_visibility.py", "test_aggregate.py", "test_interpret.py"),
     "hookwright/matching/matchers.py": _RULES,
     "hookwright/matching/conditions.py": ("test_conditions.py", "test_selection.py", "agent/test_permissions.py"),
