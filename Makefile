@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz shell-million coverage coverage-map \
+.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz shell-million coverage coverage-map mutants \
 	docs house bench bench-check bench-peers lock clean
 
 help:            ## list the targets
@@ -81,6 +81,10 @@ coverage: install     ## branch coverage of the core; fails below the figure in 
 
 coverage-map: install ## requirement rows that no test names
 	@$(BIN)/python tests/coverage_map.py
+
+mutants: install      ## small changes of the pure core; fails if the tests notice less than 95 % of them; a few minutes
+	@cd tests && nice ../$(BIN)/python -m mutants $(MUTANTS)
+	@cd tests && nice ../$(BIN)/python -m mutants --rows
 
 docs: install         ## write the generated source and the generated pages of docs/
 	$(BIN)/python tools/generate.py

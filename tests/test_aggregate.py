@@ -218,9 +218,9 @@ def test_a_second_rewrite_refuses_the_call() -> None:
         again = Verdict(decision=decision, updated_input={"a": 3})
         assert second_word(run_of(again), {"a": 2}, rewrote=False).verdict == refused
         assert second_word(run_of(again), {"a": 2}, rewrote=True).verdict == Verdict(decision=decision)
-    for decision in (Deny("no"), Block("no")):
-        own = Verdict(decision=decision, updated_input={"a": 3})
-        assert second_word(run_of(own), {"a": 2}, rewrote=False).verdict == Verdict(decision=decision)
+    for refusal in (Deny("no"), Block("no")):
+        own = Verdict(decision=refusal, updated_input={"a": 3})
+        assert second_word(run_of(own), {"a": 2}, rewrote=False).verdict == Verdict(decision=refusal)
     same = second_word(run_of(Verdict(updated_input={"a": 2})), {"a": 2}, rewrote=False)
     assert same.verdict == Verdict()
 

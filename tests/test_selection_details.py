@@ -116,7 +116,7 @@ class Broken(Mapping[str, Any]):
 
 def test_a_condition_that_cannot_be_decided_runs_the_hook_and_is_noted() -> None:
     handler = command("a", condition="Bash(git *)")
-    selection = chosen(handler, msgspec.structs.replace(call(), tool_input=Broken()))  # type: ignore[call-arg]
+    selection = chosen(handler, msgspec.structs.replace(call(), tool_input=Broken()))
     assert selection.handlers == (handler,)
     text = "`Bash(git *)` cannot be decided (reading the call raised RuntimeError); the hook runs"
     assert selection.notes == (Diagnostic("if-undecided", text, handler.source, Severity.INFO),)

@@ -102,7 +102,8 @@ def test_a_prompt_is_seen_by_hooks_before_the_model_and_can_be_blocked(place: Pl
     class Watching(Recording):
         async def complete(self, request: Request) -> Response:
             before.append((place.root / "hooked").exists())
-            return await super().complete(request)
+            response: Response = await super().complete(request)
+            return response
 
     asyncio.run(run(options(place), Watching([[{"text": "end"}]])))
     assert before == ([] if blocked else [True])
@@ -143,12 +144,10 @@ def test_what_an_async_hook_says_is_in_the_next_request_and_in_no_earlier_one(pl
         "decision": "block",
         "reason": "ASYNC-REASON",
     }
+    asynchronous: Any = {"async": True}
     until = f"while ! test -e {place.root}/go; do sleep 0.02; done"
-    place.hook(
-        "PostToolUse",
-        f"echo $$ > {place.root}/.pid; mv {place.root}/.pid {place.root}/pid\n{until}\necho '{json.dumps(said)}'",
-        **{"async": True},
-    )
+    body = f"echo $$ > {place.root}/.pid; mv {place.root}/.pid {place.root}/pid\n{until}\necho '{json.dumps(said)}'"
+    place.hook("PostToolUse", body, None, **asynchronous)
     configured(place)
     model = Recording([[bash("echo OUT")], [{"text": "one"}], [{"text": "two"}]])
 

@@ -7,6 +7,7 @@ tries N of them, and `--rows` the changes by hand, each on the tests of its own 
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import random
 import sys
@@ -116,7 +117,7 @@ def sample(files: Sequence[str], count: int, seed: int) -> int:
             if mutant.id in listed():
                 continue
             tests = _killers_first(mutant, items, killers.get(f"{mutant.file}::{mutant.name}", []))
-            if fate(lambda mutant=mutant: apply(mutant), tests, _SAMPLED).end is End.SURVIVED:
+            if fate(functools.partial(apply, mutant), tests, _SAMPLED).end is End.SURVIVED:
                 survived.append(f"{mutant.place} {mutant.name}: {mutant.change}")
 
     collected(_tests(sorted({mutant.file for mutant in chosen}, key=files.index)), job)

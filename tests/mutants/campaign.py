@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -34,7 +35,7 @@ class Campaign:
         for mutant in mutants:
             tests = self.tests(mutant, names)
             seconds = sum(self._known[test.nodeid].seconds for test in tests)
-            end = fate(lambda mutant=mutant: apply(mutant), tests, seconds)
+            end = fate(functools.partial(apply, mutant), tests, seconds)
             if end.killer in self._items:
                 for row in rows_of(self._items[end.killer]):
                     self.proven.setdefault(row, (mutant.id, end.killer))

@@ -247,7 +247,7 @@ def _with(node: ast.AST, **fields: object) -> ast.AST:
     return other
 
 
-def _other(value: object) -> Iterator[object]:
+def _other(value: object) -> Iterator[bool | int | float | str | bytes]:
     match value:
         case bool():
             yield not value

@@ -24,6 +24,7 @@ def put_function(module: types.ModuleType, tree: ast.Module, function: str) -> N
         raise NotApplied(f"{module.__name__}.{function} is not a function of the module")
     for found in mine:
         found.__code__ = codes[function]
+    put_constants(module, tree, function)
 
 
 def put_all(module: types.ModuleType, tree: ast.Module) -> int:
@@ -39,7 +40,7 @@ def put_all(module: types.ModuleType, tree: ast.Module) -> int:
 
 
 def put_constants(module: types.ModuleType, tree: ast.Module, name: str) -> None:
-    """Evaluate a changed constant of a module, then those that depend on it, and rebind all of them."""
+    """Evaluate a changed constant of a module and those that depend on it or on a function; rebind all of them."""
     changed = {name}
     for statement in tree.body:
         names = assigned(statement)
