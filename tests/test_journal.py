@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-import hookwright.observers.journal
-from hookwright.observers.journal import Journal, short
+import hookwright.observers.journal.writer
+from hookwright.observers.journal import Journal, Retention, short
+from hookwright.observers.journal.reader import Filter, follow, records, removed_up_to
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.secrets import redact
 from support import command
@@ -31,8 +32,11 @@ def fire(folder: Path, journal: Journal, *handlers: Any, times: int = 1) -> list
             await made.fire(at("PreToolUse", folder))
 
     asyncio.run(main())
-    path = Path(journal.path)
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read(folder / "state")
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    return list(records(str(folder), Filter()))
 
 
 def test_every_run_skip_and_event_is_a_line(tmp_path: Path) -> None:
@@ -92,11 +96,121 @@ def test_the_file_is_private(tmp_path: Path) -> None:
 
 
 def test_a_full_file_is_set_aside_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hookwright.observers.journal, "ROTATE_AT", 400)
-    fire(tmp_path, Journal(str(tmp_path / "state")), command("true"), times=20)
-    names = sorted(os.listdir(tmp_path / "state"))
-    assert "journal.jsonl" in names
-    assert len(names) == 1 + hookwright.observers.journal.KEEP
+    monkeypatch.setattr(hookwright.observers.journal.writer, "ROTATE_AT", 400)
+    journal = Journal(str(tmp_path / "state"), retention=Retention(bytes=3000))
+    found = fire(tmp_path, journal, command("true"), times=20)
+    kept = [path.stat().st_size for path in (tmp_path / "state").iterdir()]
+    assert "journal.jsonl" in os.listdir(tmp_path / "state")
+    assert 2 < len(kept) < 20
+    assert sum(kept) < 3000 + 2 * 1400
+    assert 2 < len([record for record in found if record["kind"] == "event"]) < 20
+    assert all(record["handler"] == "true" for record in found if record["kind"] == "run")
+    assert removed_up_to(str(tmp_path / "state")) == pytest.approx(time.time(), abs=60)
+
+
+def test_files_go_by_age_and_by_size_and_the_newest_stay() -> None:
+    day = 86400.0
+    files = [("a", 1 * day, 10), ("b", 5 * day, 10), ("c", 9 * day, 10)]
+    assert Retention(days=7, bytes=100).removes(files, 10 * day) == [("a", day)]
+    assert Retention(days=100, bytes=25).removes(files, 10 * day) == [("a", day)]
+    assert Retention(days=100, bytes=10).removes(files, 10 * day) == [("b", 5 * day), ("a", day)]
+    assert Retention(days=100, bytes=100).removes(files, 10 * day) == []
+
+
+@pytest.mark.parametrize("wrong", ["", "-1", "0", "many", "inf", "nan"])
+def test_a_limit_that_is_not_a_positive_number_leaves_the_default(wrong: str) -> None:
+    assert Retention.of({"HOOKWRIGHT_JOURNAL_DAYS": wrong, "HOOKWRIGHT_JOURNAL_MB": wrong}) == Retention()
+    assert Retention.of({"HOOKWRIGHT_JOURNAL_DAYS": "7", "HOOKWRIGHT_JOURNAL_MB": "1.5"}) == Retention(7.0, 1572864)
+
+
+def test_records_of_one_firing_share_its_id_when_calls_overlap(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"), configuration=lambda: "c0ffee")
+    made = engine(
+        tmp_path,
+        group("PreToolUse", command("sleep 0.1"), command("true")),
+        group("PreToolUse", command("x"), matcher="Write"),
+        observers=[journal],
+    )
+
+    async def main() -> None:
+        calls = (at("PreToolUse", tmp_path, tool_use_id=f"toolu_{n}", agent_id="a1", prompt_id="p1") for n in range(3))
+        await asyncio.gather(*map(made.fire, calls))
+
+    asyncio.run(main())
+    found = read(tmp_path / "state")
+    firings = {record["fire"] for record in found}
+    assert len(firings) == 3
+    for firing in firings:
+        mine = [record for record in found if record["fire"] == firing]
+        assert sorted(record["kind"] for record in mine) == ["event", "run", "run", "skip"]
+        assert len({record["call"] for record in mine}) == 1
+        assert {record["agent"] for record in mine} == {"a1"}
+        assert {record["prompt"] for record in mine} == {"p1"}
+        assert [record["conf"] for record in mine if record["kind"] == "event"] == ["c0ffee"]
+
+
+def test_handlers_are_written_once_per_file_and_skips_as_pairs(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    made = engine(
+        tmp_path, *(group("PreToolUse", command(f"hook {n}"), matcher="Write") for n in range(30)), observers=[journal]
+    )
+
+    async def main() -> None:
+        for _ in range(10):
+            await made.fire(at("PreToolUse", tmp_path))
+
+    asyncio.run(main())
+    lines = [json.loads(line) for line in (tmp_path / "state" / "journal.jsonl").read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["journal", *["handler"] * 30, *["event"] * 10]
+    assert lines[0]["v"] == 2
+    assert all(len(pair) == 2 for line in lines[31:] for pair in line["skips"])
+    event = max(len(json.dumps(line, separators=(",", ":"))) for line in lines[31:])
+    assert event < 1400  # a line per skipped hook took 13 KB
+
+
+def test_a_journal_of_version_1_is_read_as_before(tmp_path: Path) -> None:
+    old = [
+        {
+            "t": 1.0,
+            "kind": "skip",
+            "event": "PreToolUse",
+            "handler": "a",
+            "source": "s:1",
+            "id": "user:0",
+            "skip": "if",
+        },
+        {"t": 1.0, "kind": "run", "event": "PreToolUse", "handler": "b", "source": "s:2", "id": "user:1", "ms": 2.0},
+        {"t": 1.0, "kind": "event", "event": "PreToolUse", "decision": None, "ran": 1, "skipped": 1},
+    ]
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
+    assert read(tmp_path) == old
+    assert removed_up_to(str(tmp_path)) is None
+
+
+def test_a_handler_whose_line_was_lost_is_still_reported(tmp_path: Path) -> None:
+    fire(tmp_path, Journal(str(tmp_path / "state")), command("exit 2"))
+    path = tmp_path / "state" / "journal.jsonl"
+    kept = [line for line in path.read_text().splitlines() if '"kind":"handler"' not in line]
+    path.write_text("\n".join(kept) + "\n")
+    (run,) = (record for record in read(tmp_path / "state") if record["kind"] == "run")
+    assert (run["decision"], run["handler"].split(" ")[:2]) == ("deny", ["unknown", "handler"])
+
+
+def test_a_follower_knows_the_handlers_of_lines_before_it_came(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    made = engine(tmp_path, group("PreToolUse", command("true")), observers=[journal])
+
+    async def main() -> None:
+        await made.fire(at("PreToolUse", tmp_path))
+        following = follow(str(tmp_path / "state"), Filter(kinds=frozenset({"run"})))
+        first = asyncio.create_task(asyncio.to_thread(next, following))
+        while not first.done():  # the follower reads from the end, whenever it gets there
+            await made.fire(at("PreToolUse", tmp_path))
+            await asyncio.sleep(0.1)
+        assert first.result()["handler"] == "true"
+        following.close()
+
+    asyncio.run(main())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -125,8 +239,9 @@ def test_writers_at_once_never_interleave_a_line(tmp_path: Path) -> None:
         await asyncio.gather(*(made.fire(at("PreToolUse", tmp_path)) for _ in range(10)))
 
     asyncio.run(main())
+    assert len(read(tmp_path / "state")) == 60
     lines = (tmp_path / "state" / "journal.jsonl").read_text().splitlines()
-    assert len([json.loads(line) for line in lines]) == 60
+    assert all(json.loads(line) for line in lines)
 
 
 @pytest.mark.req("R-371")
@@ -215,7 +330,7 @@ def test_the_end_of_a_background_hook_is_a_record(tmp_path: Path) -> None:
         await made.background.wait()
 
     asyncio.run(main())
-    lines = [json.loads(line) for line in Path(journal.path).read_text().splitlines()]
+    lines = read(tmp_path / "state")
     run, late = (next(line for line in lines if line["kind"] == kind) for kind in ("run", "late"))
     assert (run["outcome"], run["ending"]) == ("async", None)
     assert (late["outcome"], late["ending"], late["exit"]) == ("error", "non-blocking error", 7)

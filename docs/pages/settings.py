@@ -66,6 +66,8 @@ READ = {
     "HOOKWRIGHT_TRUST": "`1` trusts whatever project files say, for this process.",
     "HOOKWRIGHT_RECORD": "A private file that receives every event with its payload, for `hookwright record`.",
     "HOOKWRIGHT_STATE_DIR": "Where the trust store and the journal are kept.",
+    "HOOKWRIGHT_JOURNAL_DAYS": "Days the journal is kept; 90 if unset.",
+    "HOOKWRIGHT_JOURNAL_MB": "Megabytes of the journal that are kept; 64 if unset.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "CLAUDE_CODE_SDK_READS_SESSION_STATE": "`1`, set by a client of the Agent SDK that waits for the session's state: "
     "`hookwright run` reports it.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -57,6 +58,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     warm: bool = False
 
 
+class _Firing(msgspec.Struct, frozen=True):
+    """One firing: its id, which is unique among all sessions, and when it started."""
+
+    id: str
+    started: float
+
+
 class HookEngine:
     """Fires events at the hooks of one session."""
 
@@ -80,36 +88,41 @@ class HookEngine:
         self._observers = tuple(observers)
         self._spent: set[str] = set()
         self._numbers = itertools.count(1)
+        self._firings = itertools.count(1)
+        self._name = os.urandom(5).hex()
         #: Failures of observers that no outcome has reported yet, each once.
         self._troubles: dict[Diagnostic, None] = {}
 
     async def fire(self, event: Event) -> Outcome:
         """Select the handlers of an event, run them in layers, interpret and spill each reply, aggregate."""
-        started = time.perf_counter()
+        firing = self._firing()
         selection = self.select(event)
         if not selection.handlers:
-            return self._told(event, selection.nothing or _nothing(event, selection), started)
+            return self._told(event, selection.nothing or _nothing(event, selection), firing)
         if selection.managed:
-            return self._told(event, await self._in_layers(event, selection), started)
+            return self._told(event, await self._in_layers(event, selection, firing), firing)
         skips: list[Skip] = []
-        runs = await self._run_layer(selection.handlers, event, skips)
+        runs = await self._run_layer(selection.handlers, event, skips, firing)
         # Thousands of handlers may be for other tools: their skips are passed on as they are.
         every = (*selection.skips, *skips) if skips else selection.skips
         outcome = aggregate(event, runs, every, selection.notes)
         if _may_be_rewritten(event) and outcome.updated_input is not None:
-            outcome = await self._last_word(event, outcome, [(run, event) for run in runs])
-        return self._told(event, outcome, started)
+            outcome = await self._last_word(event, outcome, [(run, event) for run in runs], firing)
+        return self._told(event, outcome, firing)
 
     async def recheck(self, event: Event, before: Sequence[Run] = ()) -> Outcome:
         """Fire an event whose input the host, the user or another event's hook rewrote at the guards that run for it.
 
         `before` are the runs on the input as it was. Only refusals, questions and stops of this firing have an effect.
         """
-        started = time.perf_counter()
+        firing = self._firing()
         outcome = Outcome(event=event.event_name, matched=matched_value(event), updated_input=_input(event))
         rewriters = [run for run in before if run.verdict.updated_input is not None]
-        checked = await self._last_word(event, outcome, [], rewriters)
-        return self._told(event, msgspec.structs.replace(checked, updated_input=None), started)
+        checked = await self._last_word(event, outcome, [], firing, rewriters)
+        return self._told(event, msgspec.structs.replace(checked, updated_input=None), firing)
+
+    def _firing(self) -> _Firing:
+        return _Firing(f"{self._name}.{next(self._firings)}" if self._observers else "", time.perf_counter())
 
     def select(self, event: Event) -> Selection:
         """Return the handlers that run for an event, in configuration order, and why each other one is skipped.
@@ -137,7 +150,7 @@ class HookEngine:
         now = Circumstances(self.host.home, self.host.project_dir, self.gate, self._spent)
         return tuple(states(self.hooks if hooks is None else hooks, now))
 
-    async def _in_layers(self, event: Event, selection: Selection) -> Outcome:
+    async def _in_layers(self, event: Event, selection: Selection, firing: _Firing) -> Outcome:
         """Run the managed layer and the other one; what the first rewrites, the second is selected for."""
         runs: list[Run] = []
         heard: list[tuple[Run, Event]] = []
@@ -152,16 +165,21 @@ class HookEngine:
             if not managed and _closed(runs, event.rules):
                 skips += [Skip(handler, SkipReason.OUTER_BLOCK) for handler in handlers]
             else:
-                layer = await self._run_layer(handlers, seen, skips)
+                layer = await self._run_layer(handlers, seen, skips, firing)
                 runs += layer
                 heard += [(run, seen) for run in layer]
         outcome = aggregate(event, runs, skips, tuple(notes))
         if _may_be_rewritten(event) and outcome.updated_input is not None:
-            return await self._last_word(event, outcome, heard)
+            return await self._last_word(event, outcome, heard, firing)
         return outcome
 
     async def _last_word(
-        self, event: Event, outcome: Outcome, heard: Sequence[tuple[Run, Event]], rewriters: Sequence[Run] = ()
+        self,
+        event: Event,
+        outcome: Outcome,
+        heard: Sequence[tuple[Run, Event]],
+        firing: _Firing,
+        rewriters: Sequence[Run] = (),
     ) -> Outcome:
         """Let guards judge the final input of a call, each once.
 
@@ -183,7 +201,7 @@ class HookEngine:
         for managed in (False, True):
             layer = [handler for handler in waiting if _is_managed(handler) is managed]
             ignored = rewrote if not managed else set()
-            runs = await self._run_layer(layer, event, skips)
+            runs = await self._run_layer(layer, event, skips, firing)
             again += [second_word(run, final, id(run.handler) in ignored) for run in runs]
         if again:
             new = tuple(note for note in selection.notes if note not in outcome.diagnostics)
@@ -192,11 +210,11 @@ class HookEngine:
             outcome = msgspec.structs.replace(every, updated_input=final, diagnostics=(*kept, *every.diagnostics))
         return on_final_input(outcome, [*settled, *again])
 
-    def _told(self, event: Event, outcome: Outcome, started: float) -> Outcome:
+    def _told(self, event: Event, outcome: Outcome, firing: _Firing) -> Outcome:
         """Tell observers the outcome; the host reads in it which of them failed."""
         if not self._observers:
             return outcome
-        self._tell(EventEnded(event, outcome, time.perf_counter() - started))
+        self._tell(EventEnded(event, outcome, time.perf_counter() - firing.started, firing.id))
         if not self._troubles:
             return outcome
         troubles, self._troubles = tuple(self._troubles), {}
@@ -204,13 +222,15 @@ class HookEngine:
 
     # ── run ─────────────────────────────────────────────────────────────────
 
-    async def _run_layer(self, handlers: Sequence[Handler], event: Event, skips: list[Skip]) -> list[Run]:
+    async def _run_layer(
+        self, handlers: Sequence[Handler], event: Event, skips: list[Skip], firing: _Firing
+    ) -> list[Run]:
         payload = b""
         jobs = []
         for index, handler in enumerate(handlers):
             if not payload and handler.kind not in _IN_PROCESS:
                 payload = encode_event(event)
-            jobs.append(self._job(handler, event, payload, index))
+            jobs.append(self._job(handler, event, payload, index, firing.id))
         if self.options.sequential:
             return await self._run_in_order(jobs, skips)
         if len(jobs) == 1:
@@ -228,9 +248,9 @@ class HookEngine:
                 runs.append(await self._run(job))
         return runs
 
-    def _job(self, handler: Handler, event: Event, payload: bytes, index: int) -> Job:
+    def _job(self, handler: Handler, event: Event, payload: bytes, index: int, firing: str) -> Job:
         limit = time_limit(handler, event.rules, self.host.env) if self.options.timeouts else None
-        return Job(handler, event, payload, index, f"hook-{next(self._numbers)}", limit)
+        return Job(handler, event, payload, index, f"hook-{next(self._numbers)}", limit, firing)
 
     async def _run(self, job: Job) -> Run:
         wall, started = time.time(), time.perf_counter()

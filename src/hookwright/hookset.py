@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -37,10 +38,11 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
 class HookSet:
     """All handlers of all scopes, in configuration order."""
 
-    __slots__ = ("_entries", "plans", "tables")
+    __slots__ = ("_digest", "_entries", "plans", "tables")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries = tuple(sorted(entries, key=lambda entry: entry.handler.source.scope.rank))
+        self._digest = ""
         tables: dict[str, list[Entry]] = {}
         for entry in self._entries:
             tables.setdefault(entry.event, []).append(entry)
@@ -67,6 +69,18 @@ class HookSet:
 
     def _key(self) -> list[tuple[Json, ...]]:
         return [(e.event, e.matcher.text, e.handler, e.held) for e in self._entries]
+
+    @property
+    def digest(self) -> str:
+        """A hash of what is configured: it differs if a hook, its matcher, its condition or its place does."""
+        if not self._digest:
+            whole = hashlib.sha256()
+            for entry in self._entries:
+                handler = entry.handler
+                facts = (entry.event, entry.matcher.text, handler.condition, handler.kind.value, handler.label)
+                whole.update(repr((*facts, str(handler.source), entry.held)).encode("utf-8", "surrogatepass"))
+            self._digest = whole.hexdigest()[:12]
+        return self._digest
 
     def of_event(self, name: str) -> tuple[Entry, ...]:
         """Return the entries of one event."""

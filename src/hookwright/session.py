@@ -17,7 +17,7 @@ from hookwright.engine import HookEngine, Options
 from hookwright.errors import ConfigError, HookwrightError, InvalidEvent
 from hookwright.hookset import HookSet
 from hookwright.observers import Observer
-from hookwright.observers.journal import Journal
+from hookwright.observers.journal import Journal, Retention
 from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.diagnostics import Diagnostic, Severity
@@ -218,7 +218,14 @@ async def open_session(
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:
-            listeners.append(Journal(where.state_folder, lambda note: session.notices.append(note)))
+            listeners.append(
+                Journal(
+                    where.state_folder,
+                    lambda note: session.notices.append(note),
+                    configuration=lambda: session.engine.hooks.digest,
+                    retention=Retention.of(where.env),
+                )
+            )
         if record := where.env.get(RECORD_VARIABLE):
             listeners.append(Recorder(record))
         engine = HookEngine(

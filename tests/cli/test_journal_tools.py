@@ -13,8 +13,9 @@ import pytest
 
 from command_line import Shell
 from hookwright.cli.commands.stats import percentile
-from hookwright.cli.journalfile import Filter, journal_files, moment, records
+from hookwright.cli.journaloptions import moment
 from hookwright.errors import ConfigError
+from hookwright.observers.journal.reader import Filter, journal_files, records
 from support import hooks_for, settings
 
 HOOKS: dict[str, Any] = {
@@ -330,3 +331,14 @@ def test_doctor_names_a_missing_extra_that_hooks_need(shell: Shell, tmp_path: Pa
     )
     found = findings(shell, PYTHONPATH=str(tmp_path))
     assert any(state == "bad" and "hookwright[http]" in text for state, text in found["extras"])
+
+
+def test_stats_say_when_older_records_were_removed(shell: Shell) -> None:
+    shell("fire", "PreToolUse", "--sample", "Bash")
+    assert "window cut" not in shell("stats").stdout
+    head, _, rest = journal(shell).read_text().partition("\n")
+    removed = time.time() - 3600
+    journal(shell).write_text(json.dumps(json.loads(head) | {"cut": removed}) + "\n" + rest)
+    assert "window cut at 20" in shell("stats", "--since", "2h").stdout
+    assert json.loads(shell("stats", "--json", "--since", "2h").stdout)["window_cut_at"] > removed
+    assert "window cut" not in shell("stats", "--since", "30m").stdout

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-import hookwright.observers.journal
+import hookwright.observers.journal.writer
 from faults.hostile import answer, says
 from faults.leftovers import MARK
 from faults.world import command
@@ -34,7 +34,7 @@ HOOKS = {
 
 async def main(folder: Path, mark: str, events: int) -> None:
     """Fire one event after the other."""
-    hookwright.observers.journal.ROTATE_AT = ROTATE_AT
+    hookwright.observers.journal.writer.ROTATE_AT = ROTATE_AT
     groups = [{"matcher": tool, "hooks": hooks} for tool, hooks in HOOKS.items()]
     env = {
         "PATH": os.environ["PATH"],

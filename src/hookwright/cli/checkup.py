@@ -16,12 +16,13 @@ from datetime import datetime
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.cli.journalfile import NAME, Filter, journal_files, records
 from hookwright.cli.readiness import always_failed, importable, obstacle, unreachable
 from hookwright.cli.render import diagnostic_line
 from hookwright.config import FileStatus, Loaded, Places, Review, TrustPolicy, review
 from hookwright.errors import TrustError
 from hookwright.executors.command import base_environment
+from hookwright.observers.journal.reader import Filter, journal_files, records
+from hookwright.observers.journal.writer import NAME
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.handlers import HttpHandler, Kind
 from hookwright.protocol.outcome import Deny, Outcome

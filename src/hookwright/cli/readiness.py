@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from string import Template
 from urllib.parse import urlsplit
 
-from hookwright.cli.journalfile import Filter, Record, records
 from hookwright.config import Loaded
 from hookwright.executors.command import base_environment
 from hookwright.models import has_key
 from hookwright.observers.journal import handler_record
+from hookwright.observers.journal.reader import Filter, records
+from hookwright.observers.journal.records import Record
 from hookwright.protocol.handlers import (
     AgentHandler,
     CommandHandler,

@@ -30,6 +30,8 @@ class EventEnded(msgspec.Struct, frozen=True):
     event: Event
     outcome: Outcome
     seconds: float
+    #: The id of the firing, which the jobs of its runs carry too; empty if it was not given one.
+    firing: str = ""
 
 
 class LateEnded(msgspec.Struct, frozen=True):

@@ -31,6 +31,8 @@ class Job(msgspec.Struct, frozen=True):
     run_id: str
     #: Seconds; a process enforces its own limit, other executors are cancelled by the engine. None for no limit.
     timeout: float | None
+    #: Identifies the firing among those of all sessions; empty if nothing observes the engine.
+    firing: str = ""
     #: Called with the real end of a run that goes to the background.
     on_late_end: Callable[[Late], None] | None = None
 

@@ -12,13 +12,16 @@ from datetime import datetime
 
 import msgspec
 
-from hookwright.cli.journalfile import Filter, Record, add_journal, journal_files, journal_folder, read_filter, records
+from hookwright.cli.journaloptions import add_journal, journal_folder, read_filter
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
 from hookwright.hookset import Entry
 from hookwright.observers.journal import short
+from hookwright.observers.journal.reader import Filter, records, removed_up_to
+from hookwright.observers.journal.records import Record
+from hookwright.observers.journal.writer import DAYS_VARIABLE, MEGABYTES_VARIABLE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
 from hookwright.text import one_line, say
@@ -34,6 +37,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_journal(parser, since="30d")
     add_places(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The time the figures are about: what was asked for, and what the journal still has."""
+
+    since: float | None
+    begins: float | None
+    #: Records up to this time were removed to keep the journal within its limits.
+    removed: float | None
+
+    @property
+    def cut(self) -> float | None:
+        """When the figures begin later than asked, because older records were removed: when they begin."""
+        if self.removed is None or self.begins is None or (self.since is not None and self.since >= self.removed):
+            return None
+        return self.begins
 
 
 class Counted(msgspec.Struct, kw_only=True):
@@ -82,11 +101,11 @@ def run(args: argparse.Namespace) -> int:
     rows = count(kept)
     loaded = places(args).load()
     silent = never_fired(loaded, kept, wanted)
-    begins = _beginning(folder)
+    window = Window(wanted.since, _beginning(folder), removed_up_to(folder))
     if args.json:
-        print(json.dumps(_summary(rows, silent, begins, wanted), indent=1))
+        print(json.dumps(_summary(rows, silent, window), indent=1))
         return 0
-    say(folded(_lines(rows, silent, begins, wanted), columns(sys.stdout)), sys.stdout)
+    say(folded(_lines(rows, silent, window), columns(sys.stdout)), sys.stdout)
     return 0
 
 
@@ -125,17 +144,15 @@ def percentile(times: Sequence[float], share: float) -> float:
 
 
 def _beginning(folder: str) -> float | None:
-    first = next(iter(journal_files(folder)), None)
-    if first is None:
-        return None
     record = next(records(folder, Filter()), None)
     return None if record is None else float(record.get("t", 0.0))
 
 
-def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> dict[str, Json]:
+def _summary(rows: Sequence[Counted], silent: Sequence[Entry], window: Window) -> dict[str, Json]:
     return {
-        "since": wanted.since,
-        "journal_begins": begins,
+        "since": window.since,
+        "journal_begins": window.begins,
+        "window_cut_at": window.cut,
         "hooks": [
             {
                 "event": row.event,
@@ -162,13 +179,17 @@ def _summary(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | N
     }
 
 
-def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | None, wanted: Filter) -> Iterator[str]:
+def _lines(rows: Sequence[Counted], silent: Sequence[Entry], window: Window) -> Iterator[str]:
     style = Style.of(sys.stdout)
+    begins = window.begins
     if begins is None:
         yield "the journal is empty: run `hookwright run`, `hookwright fire` or a host that keeps a journal"
     else:
-        first = max(begins, wanted.since or 0.0)
+        first = max(begins, window.since or 0.0)
         yield style.dim(f"since {_date(first)}" + ("" if first > begins else ", when the journal begins"))
+    if window.cut is not None:
+        limits = f"{DAYS_VARIABLE} and {MEGABYTES_VARIABLE}"
+        yield style.warn(f"window cut at {_date(window.cut)}: older records were removed ({limits} set the limits)")
     if rows:
         yield style.bold(_row("runs", "p50 ms", "p95 ms", "refused", "failed", "skipped", "hook"))
     for row in rows:
@@ -188,7 +209,7 @@ def _lines(rows: Sequence[Counted], silent: Sequence[Entry], begins: float | Non
         if row.no_end > 0:
             yield style.dim(f"{'':>14}{row.no_end} of them in the background without a recorded end")
     if silent:
-        yield style.bold(f"never fired {_span(begins, wanted)}")
+        yield style.bold(f"never fired {_span(window)}")
         for entry in silent:
             yield f"  {entry.event}  {one_line(entry.handler.label, 70)}  {style.dim(place(entry.handler.source))}"
 
@@ -203,11 +224,11 @@ def _row(*cells: str) -> str:
     return f"{cells[-1]}\n{narrow}"
 
 
-def _span(begins: float | None, wanted: Filter) -> str:
+def _span(window: Window) -> str:
     """Write the time span in words; it never starts before the journal does."""
-    if begins is None:
+    if window.begins is None:
         return "as far as is known"
-    days = (time.time() - max(begins, wanted.since or 0.0)) / 86400
+    days = (time.time() - max(window.begins, window.since or 0.0)) / 86400
     if days >= 1.5:
         return f"in {days:.0f} days"
     hours = days * 24

@@ -11,8 +11,10 @@ from datetime import datetime
 
 import msgspec
 
-from hookwright.cli.journalfile import Filter, Record, add_journal, follow, journal_folder, read_filter, records
+from hookwright.cli.journaloptions import add_journal, journal_folder, read_filter
 from hookwright.cli.terminal import Style, columns, folded
+from hookwright.observers.journal.reader import Filter, follow, records
+from hookwright.observers.journal.records import Record
 from hookwright.text import escaped, flat, one_line, say
 
 DECISIONS = ("allow", "deny", "ask", "defer", "block", "none")
