@@ -48,7 +48,7 @@ KEYS = {
 }
 SETTINGS = {
     "hooks": "Event → list of groups `{matcher, hooks}` → list of handlers.",
-    "disableAllHooks": "`true` switches hooks off. Managed hooks run on, unless a managed file says it.",
+    "disableAllHooks": "`true` switches hooks off. Managed hooks still run, unless a managed file sets it.",
     "allowManagedHooksOnly": "Managed files only: no other hooks run.",
     "allowedHttpHookUrls": "URL patterns that HTTP hooks may use; `*` within a part. Absent: all. Lists join.",
     "httpHookAllowedEnvVars": "Variables that headers of HTTP hooks may use, on top of their own `allowedEnvVars`.",
