@@ -71,6 +71,8 @@ class Place:
         self.hooks: dict[str, list[dict[str, Any]]] = {}
         self.settings: dict[str, Any] = {}
         self._trust = {"HOOKWRIGHT_TRUST": "1"}
+        #: Variables of every run, besides those of a call of `run`.
+        self.more_env: dict[str, str] = {}
 
     def trust_as_it_is(self) -> None:
         """Trust the project's hooks and settings as they are now, and nothing that they become later."""
@@ -118,7 +120,7 @@ class Place:
     def env(self) -> dict[str, str]:
         """Give the environment of a run."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), **self._trust}
+        return {**kept, "HOME": str(self.home), "TMPDIR": str(self.root), **self._trust, **self.more_env}
 
     def command(self, script: Any, *args: str, output: str = "stream-json") -> list[str]:
         """Write the settings and the script; give the command line."""

@@ -278,7 +278,33 @@ LOADERS = [
     *("GREP_OPTIONS", "XZ_OPT", "WGETRC", "CURL_HOME", "ESLINT_USE_FLAT_CONFIG_PATH", "YARN_RC_FILENAME"),
     *("BUN_INSTALL", "DENO_DIR", "TS_NODE_PROJECT", "ERL_FLAGS", "ELIXIR_ERL_OPTIONS", "PSModulePath"),
     *("OPENSSL_CONF", "JEST_CONFIG", "BABEL_CONFIG_FILE"),
+    # version managers take a path, or leave their folder with `..`
+    *("PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "ASDF_NODEJS_VERSION", "MISE_NODE_VERSION"),
+    *("RUSTUP_TOOLCHAIN", "VOLTA_HOME", "RVM_ENV"),
+    # where traffic, data and credentials go, and what is checked
+    *("MYSQL_HOST", "OLLAMA_HOST", "DB_HOSTNAME", "REDIS_HOST", "HOST", "S3_BUCKET", "GITHUB_OUTPUT"),
+    *("MYSQL_SSL_MODE", "VAULT_TOKEN_TYPE", "MY_GUARD_MODE", "POLICY_ENABLED", "HTTP_TIMEOUT", "API_URL_SUFFIX"),
+    *("SANDBOX_DISABLED", "TLS_VERSION", "CLAUDE_CODE_HOOKS_DISABLED", "SHELL_PREFIX", "INSTALL_PREFIX", "LINK_FLAG"),
+    *("ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "https_proxy", "NPM_CONFIG_REGISTRY"),
 ]
+#: A region becomes part of a host name in many libraries, a locale and a version part of a path.
+ODD_VALUES = [
+    ("AWS_REGION", "evil.example/#"),
+    ("CLOUD_ML_REGION", "evil.example/"),
+    ("PYTHON_VERSION", "a/../../evil"),
+    ("LANGUAGE", "../../evil"),
+    ("LC_ALL", "/tmp/evil"),
+    ("DB_PORT", "1@evil.example/"),
+    ("APP_ENV", "$(touch PWNED)"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), ODD_VALUES)
+def test_a_plain_name_with_a_value_that_is_not_plain_needs_its_own_yes(name: str, value: str, world: World) -> None:
+    world.write("project", {"env": {name: value}})
+    assert any(one.item.caution for one in review(world.load(trust=None), str(world.project)).pending)
+    assert variable_kind(name, value) is Variable.UNKNOWN
+    assert variable_kind(name, "eu-west-1") is Variable.HARMLESS
 
 
 @pytest.mark.parametrize("name", LOADERS)

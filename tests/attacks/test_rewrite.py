@@ -116,7 +116,8 @@ def test_a_host_s_answer_cannot_pass(by: str, place: Place) -> None:
     rules = ("--disallowedTools", "Bash(touch PWNED)") if by == "a deny rule" else ()
     guard = hooks(place, "guard", PreToolUse=GUARD)
     of_user(place, guard if by == "a user's guard" else {})
-    env = managed(place, guard) if by == "a managed guard" else {}
+    if by == "a managed guard":
+        place.more_env = managed(place, guard)
 
     def allow(dialogue: Any) -> None:
         dialogue.send("go")
@@ -128,7 +129,7 @@ def test_a_host_s_answer_cannot_pass(by: str, place: Place) -> None:
         dialogue.wait_for(lambda line: line["type"] == "result")
 
     turns = [[bash("touch harmless")], *seen("denied by the rule" if rules else "NOT-THIS")]
-    ran = place.talk({"turns": turns}, [allow], "--permission-prompt-tool", "stdio", *rules, **env)
+    ran = place.talk({"turns": turns}, [allow], "--permission-prompt-tool", "stdio", *rules)
     assert (ran.text, (place.project / "PWNED").exists()) == ("SAW", False)
 
 

@@ -92,6 +92,16 @@ def test_a_module_in_the_project_does_not_replace_one_that_a_one_liner_imports(
     assert not clone.pwned
 
 
+@pytest.mark.parametrize("options", ["-E -c", "-Ec", "-u -E -c", "-sE -c"])
+@pytest.mark.parametrize("name", ["json.py", "re.py"])
+def test_a_one_liner_that_ignores_its_environment_is_held(options: str, name: str, clone: Clone) -> None:
+    clone.guard(ONE_LINER.replace("-c", options), onFailure="block")
+    assert isinstance(clone.fire().decision, Deny)
+    clone.put(name, _evil_python(clone))
+    assert isinstance(clone.fire().decision, Deny)
+    assert not clone.pwned
+
+
 def test_a_module_in_a_folder_that_the_session_moves_to_does_not_either(clone: Clone) -> None:
     clone.guard(ONE_LINER)
     clone.put("sub/json.py", _evil_python(clone))

@@ -234,7 +234,7 @@ def variables_item(settings: Keys, origins: Mapping[str, Source]) -> Item | None
         env = keys.get("env")
         wanted = (Variable.UNKNOWN, Variable.LOADS_CODE)
         pairs = env.items() if isinstance(env, dict) else ()
-        chosen = {name: value for name, value in pairs if variable_kind(name) in wanted}
+        chosen = {name: value for name, value in pairs if variable_kind(name, str(value)) in wanted}
         if chosen:
             found[scope] = chosen
     if not found:

@@ -1,6 +1,7 @@
 """What a project may set: variables by name, and permission modes.
 
-Law: a variable on the allowlist takes effect with the project's settings. One that loads code into programs, or that
+Law: a variable on the allowlist takes effect with the project's settings, if its value is plain where other programs
+make it part of a host name or a path. One that loads code into programs, or that
 is not known to be harmless, needs its own yes. One that decides where requests and credentials go, or whom Hookwright
 trusts, is never a project's to set, trusted or not. The modes that ask nothing are never a project's to choose.
 """
@@ -52,6 +53,7 @@ _LOADS_CODE = re.compile(
         |C_INCLUDE_PATH|CPATH|PKG_CONFIG.*|RUSTC.*|RUST.*_WRAPPER|CARGO_.*|GO(?:ROOT|PATH|FLAGS|ENV|TOOLCHAIN|PROXY|BIN)
     |TAR_OPTIONS|RSYNC_.*|GREP_OPTIONS|ZIPOPT|UNZIP|XZ_.*|GZIP|CURL_HOME|WGETRC|DOCKER_.*|KUBECONFIG|KUBE_.*|HELM_.*
         |TF_.*|ANSIBLE_.*|VAGRANT_.*|AWK(?:PATH|LIBPATH)|JQ_LIBRARY_PATH|PSMODULEPATH|VIM.*|NVIM.*|EXINIT|TMUX.*|SCREENRC
+    |(?:PY|RB|NOD|GO|J|PHP|PL|SWIFT|EX|CR|TF)ENV_.*|(?:ASDF|MISE|RTX|RVM|NVM|FNM|VOLTA|SDKMAN|RUSTUP|NODIST|PROTO)_.*
     |.*_(?:OPTIONS|OPTS|PRELOAD|WRAPPER|EDITOR|PAGER|SHELL|COMMAND|CMD|EXEC|PROGRAM|BINARY|BIN|PLUGINS?|MODULES?|LIBS?
         |LIBRARY|PATH|PATHS|RC|RCFILE|CONFIG|CONFIG_FILE|STARTUP|INIT|HOOKS?|LAUNCHER|INTERPRETER|PYTHON|NODE|AGENT|HOME)
     """,
@@ -59,34 +61,51 @@ _LOADS_CODE = re.compile(
 )
 _KNOWN = frozenset(
     "TZ LANG LANGUAGE TERM COLORTERM COLUMNS LINES CI DEBUG VERBOSE QUIET NO_COLOR FORCE_COLOR CLICOLOR NODE_ENV "  # noqa: SIM905
-    "RAILS_ENV RACK_ENV FLASK_ENV APP_ENV ENVIRONMENT STAGE REGION PORT HOST LOG_LEVEL "
+    "RAILS_ENV RACK_ENV FLASK_ENV APP_ENV ENVIRONMENT STAGE REGION PORT LOG_LEVEL "
     "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 MAX_THINKING_TOKENS "
     "MAX_MCP_OUTPUT_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT DISABLE_TELEMETRY DISABLE_AUTOUPDATER".split()
 )
 #: The last word of names that hold a plain value.
 _PLAIN = re.compile(
     r"""(?:LC|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)_(?:REGION|ZONE|VERSION|BRANCH|NAME|ENV|ENVIRONMENT|MODE|LEVEL|STAGE|STAGING
-    |DEBUG|VERBOSE|QUIET|PORT|HOST|HOSTNAME|TIMEOUT|LIMIT|ENABLED|DISABLED|ENABLE|DISABLE|COLOR|LANG|LOCALE|TZ|TIMEZONE
+    |DEBUG|VERBOSE|QUIET|PORT|TIMEOUT|LIMIT|ENABLED|DISABLED|ENABLE|DISABLE|COLOR|LANG|LOCALE|TZ|TIMEZONE
     |COUNT|SIZE|WIDTH|HEIGHT|LENGTH|MS|SECONDS|MINUTES|RETRIES|WORKERS|JOBS|THREADS|TOKENS|ID|SLUG|TITLE|TAG|LABEL|KIND
     |TYPE|FORMAT|ENCODING|CTYPE|ALL|MESSAGES|NUMERIC|TIME|COLLATE|USER|OWNER|TEAM|ORG|PROJECT|SERVICE|ACCOUNT|CURRENCY
-    |THRESHOLD|SEED|DATE|YEAR|MAX|MIN|PERCENT|RATE|FLAG|PREFIX|SUFFIX|STYLE|THEME|PROFILE_NAME|BUCKET|QUEUE|TOPIC|TABLE
-    |ATTRIBUTES|MODEL|OUTPUT|ATTEMPTS)""",
+    |THRESHOLD|SEED|DATE|YEAR|MAX|MIN|PERCENT|RATE|SUFFIX|STYLE|THEME|QUEUE|TOPIC|TABLE|ATTRIBUTES|MODEL|ATTEMPTS)""",
     re.VERBOSE,
 )
+#: Words in names of variables that decide where something goes, or what is checked.
+_WEIGHTY = re.compile(
+    r"""(?:.*_)?(?:SSL|TLS|HTTPS?|VERIFY|CERTS?|CERTIFICATES?|AUTH|SECUR(?:E|ITY)|INSECURE|GUARDS?|POLICY|SANDBOX|TRUST(?:ED)?
+    |PROXY|ENDPOINTS?|URLS?|URI|ADDR|ADDRESS|TOKEN|SECRETS?|PASSWORD|PWD|KEYS?|CREDENTIALS?|HOOKS?|PERMISSIONS?|ALLOW(?:ED)?
+    |DENY|DENIED|CONFIRM|APPROVAL|REVIEW|CHECKS?|SCRUB|REGISTRY|REMOTE|SERVER|DOMAIN|UNIVERSE)(?:_.*)?""",
+    re.VERBOSE,
+)
+#: Values of variables that other programs put into a host name or a path: a region, a locale, a version.
+_PART_OF_ADDRESS = re.compile(
+    r"(?:.*_)?(?:REGION|ZONE|VERSION|LANG|LANGUAGE|LOCALE|TERM|PORT|ENV|ENVIRONMENT|STAGE)|LC_.*"
+)
+_LABEL = re.compile(r"[A-Za-z0-9_.,:+@ -]*")
 #: Modes in which calls run without asking the user.
 _MODES = frozenset({"bypassPermissions", "auto"})
 
 
-def variable_kind(name: str) -> Variable:
+def variable_kind(name: str, value: str = "") -> Variable:
     """Return what a project may do with an environment variable, whatever the case of its name."""
-    upper = name.upper()
+    kind = _kind(name.upper())
+    if kind is Variable.HARMLESS and _PART_OF_ADDRESS.fullmatch(name.upper()) and not _LABEL.fullmatch(value):
+        return Variable.UNKNOWN
+    return kind
+
+
+def _kind(upper: str) -> Variable:
     if _RESERVED.fullmatch(upper):
         return Variable.RESERVED
     if upper in _KNOWN:
         return Variable.HARMLESS
     if _LOADS_CODE.fullmatch(upper):
         return Variable.LOADS_CODE
-    return Variable.HARMLESS if _PLAIN.fullmatch(upper) else Variable.UNKNOWN
+    return Variable.HARMLESS if _PLAIN.fullmatch(upper) and not _WEIGHTY.fullmatch(upper) else Variable.UNKNOWN
 
 
 def reserved_variable(name: str) -> bool:

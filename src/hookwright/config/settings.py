@@ -255,7 +255,7 @@ class _SettingsReader:
                 self.report(checked.code, ("env", name), checked.message)
             elif not name or "=" in name or "\0" in name + checked:
                 self.report("bad-value", ("env", name), f"{shown(name)} is not an environment variable. Remove it.")
-            elif (kind := variable_kind(name)) is Variable.RESERVED and self._of_project:
+            elif (kind := variable_kind(name, checked)) is Variable.RESERVED and self._of_project:
                 self._reserved(("env", name), f"a project may not set {name}")
             elif kind not in self.effect.value:
                 self._needs_a_yes(name, kind)

@@ -181,9 +181,11 @@ def _interpreter(language: str, arguments: Sequence[str], place: Place, search: 
     """Add the script of an interpreter: the first word that is neither an option nor the value of one."""
     inline, plain = _INLINE[language], _PLAIN.get(language)
     before, doubtful, found = "", False, False
+    deaf = False
     for word in arguments:
+        deaf |= not found and _IGNORES_ENVIRONMENT.fullmatch(word) is not None
         if before and inline.fullmatch(before):
-            _inline(language, word, place, search)
+            _inline(language, word, place, search, Role.RUN if deaf else Role.MODULE)
             found = True
         elif language == "python" and before.endswith("m") and re.fullmatch(r"-[bBdEhiIOPqRsSuvVx]*m", before):
             search.inline_python = True
@@ -220,11 +222,15 @@ def _glued(word: str, place: Place, search: Search) -> None:
         _inline("python", word[2:], place, search)
 
 
-def _inline(language: str, code: str, place: Place, search: Search) -> None:
+#: Options of Python with which PYTHONSAFEPATH has no effect and modules come from the working directory.
+_IGNORES_ENVIRONMENT = re.compile(r"-(?=[a-zA-Z]*E)[^IPcm]*c?")
+
+
+def _inline(language: str, code: str, place: Place, search: Search, role: Role = Role.MODULE) -> None:
     """Add what code on the command line runs; a shell's own text is read by the caller as inner text."""
     if language == "python":
         search.inline_python = True
-        search_python(code, "", place.bases, Role.MODULE, search)
+        search_python(code, "", place.bases, role, search)
         _mentioned(code, place, search)
     elif language == "node":
         for base in place.bases:
