@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -188,8 +189,21 @@ def test_mcp_tool_hooks_get_their_servers(shell: Shell) -> None:
     file.write_text(json.dumps(config))
     from_file = shell.json("fire", "PreToolUse", "--mcp-config", "mcp.json")
     assert [inline["reason"], from_file["reason"]] == ["REASON-from-mcp"] * 2
+    shown = shell("fire", "PreToolUse", "--mcp-config", "mcp.json")
+    assert (shown.returncode, "BLOCKED" in shown.stdout) == (2, True)
+    assert not re.search(r"exit \d", shown.stdout), "a tool has no exit status"
     missing = shell("fire", "PreToolUse", "--mcp-config", "nope.json")
     assert (missing.returncode, "nope.json" in missing.stderr) == (2, True)
+
+
+def test_a_tool_hook_that_fails_blocks_nothing_and_has_no_exit_status(shell: Shell) -> None:
+    servers = {"gone": {"command": sys.executable, "args": ["-c", "raise SystemExit(3)"]}}
+    (shell.project / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    settings(shell.home, hooks_for("PreToolUse", {"type": "mcp_tool", "server": "gone", "tool": "x"}))
+    done = shell("fire", "PreToolUse", "--mcp-config", "mcp.json")
+    assert (done.returncode, "no hook gave a verdict" in done.stdout) == (0, True)
+    assert "could not be reached" in done.stdout
+    assert not re.search(r"exit \d+ in", done.stdout)
 
 
 def test_watch_fires_again_when_a_script_or_a_setting_changes(shell: Shell) -> None:
@@ -288,3 +302,6 @@ def test_hooks_that_wait_for_a_review_are_one_line(shell: Shell) -> None:
     for command in ("fire", "explain"):
         assert shell(command, "Stop").stderr.splitlines() == [wanted]
     assert shell("list").stderr.splitlines() == [wanted]
+    settings(shell.project, {**hooks, "permissions": {"deny": ["Read(.env)"]}})
+    both = "hookwright: 3 hooks and 1 setting of this project are off until you review them: hookwright trust"
+    assert shell("list").stderr.splitlines() == [both]

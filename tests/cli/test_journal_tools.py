@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from hookwright.cli.commands.stats import percentile
 from hookwright.cli.journaloptions import moment
 from hookwright.errors import ConfigError
 from hookwright.observers.journal.reader import Filter, journal_files, records
-from support import hooks_for, settings
+from support import hooks_for, script, settings
 
 HOOKS: dict[str, Any] = {
     "hooks": {
@@ -342,3 +343,28 @@ def test_stats_say_when_older_records_were_removed(shell: Shell) -> None:
     assert "window cut at 20" in shell("stats", "--since", "2h").stdout
     assert json.loads(shell("stats", "--json", "--since", "2h").stdout)["window_cut_at"] > removed
     assert "window cut" not in shell("stats", "--since", "30m").stdout
+
+
+def test_events_without_hooks_are_only_traced_on_request(shell: Shell) -> None:
+    settings(shell.home, hooks_for("Stop", {"type": "command", "command": "true"}))
+    shell("fire", "Stop")
+    shell("fire", "SessionStart")
+    few, every = shell("trace").stdout, shell("trace", "--all").stdout
+    assert ("Stop" in few, "SessionStart" in few) == (True, False)
+    assert ("Stop" in every, "SessionStart" in every) == (True, True)
+
+
+def test_a_program_that_a_shell_script_calls_is_missing(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "cat"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    guard = "c=$(jq -r .tool_input.command)\ncase $c in *mkfs*) exit 2;; esac"
+    script(shell.home / "hooks" / "guard.sh", guard)
+    script(shell.home / "hooks" / "maybe.sh", "if command -v jq >/dev/null; then jq . ; fi")
+    handlers = [{"type": "command", "command": f"~/hooks/{name}.sh"} for name in ("guard", "maybe")]
+    settings(shell.home, hooks_for("PreToolUse", *handlers, {"type": "command", "command": "cat | jq -e .x || exit 2"}))
+    bad = [text for row, text in findings(shell, PATH=str(folder))["hooks"] if row == "bad"]
+    assert len(bad) == 2, "a script that tests for the program first can work without it"
+    assert all("cannot work: it uses `jq`, which is not on PATH" in text for text in bad)
+    assert "active, but it uses `jq`" in shell("list", PATH=str(folder)).stdout

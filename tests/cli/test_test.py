@@ -95,6 +95,10 @@ def test_junit_is_valid_xml_with_counts(shell: Shell) -> None:
     assert [case.get("name") for case in cases] == ["refused", 'wrong <&> "name"', "unsaid"]
     failures = [failure.get("message") for failure in top.iter("failure")]
     assert str(failures[0]).startswith("decision: expected allow, got deny")
+    printed = [case.findtext("system-err") for case in cases]
+    assert printed[0] is None, "a passed case carries no streams"
+    assert str(printed[1]).endswith("use a branch\n")
+    assert str(printed[1]).startswith("[echo use a branch >&2; exit 2]\n"), "after the name of the hook that printed it"
 
 
 def test_json_has_the_whole_outcome(shell: Shell) -> None:

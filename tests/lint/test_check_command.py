@@ -431,3 +431,24 @@ def test_fifty_hooks_are_checked_at_once(tmp_path: Path) -> None:
     assert len([item for item in json.loads(done.stdout) if item["id"] == "HK401"]) == 25
     # Well under a second alone; the bound is for a machine that is busy with other things.
     assert time.perf_counter() - started < 5
+
+
+# ── without the extras ──────────────────────────────────────────────────────
+
+
+def test_the_core_alone_checks_settings_and_python_and_names_what_it_did_not_read(shell: Shell, tmp_path: Path) -> None:
+    absent = tmp_path / "absent"
+    absent.mkdir()
+    for module in ("tree_sitter", "tree_sitter_bash", "tree_sitter_javascript", "ruamel"):
+        (absent / f"{module}.py").write_text(f"raise ModuleNotFoundError(name={module!r})\n")
+    guard = python(
+        "import json, sys\nif 'mkfs' in json.load(sys.stdin)['tool_input']['command']:\n    sys.exit('Blocked')\n"
+    )
+    write(script("guard.py", guard, matcher="bash"), shell.project)
+    write(
+        Sample({"plugin/hooks/hooks.json": settings({"Stop": [group(command("echo no >&2; exit 2"))]})}), shell.project
+    )
+    found = ids(shell("check", "--json", ".", "plugin/hooks/hooks.json", PYTHONPATH=str(absent)))
+    assert {"HK203", "HK316", "HK402"} <= set(found), "settings, what was not read, and Python"
+    shown = shell("check", "plugin/hooks/hooks.json", PYTHONPATH=str(absent)).stdout
+    assert "pip install 'hookwright[lint]'" in shown

@@ -60,7 +60,7 @@ def test_a_first_guard_becomes_a_proven_guard(walk: Walk) -> None:
     assert "No findings" in walk("hookwright check .")
     assert "14 passed" in walk(told[1]), "whatever hooks the user has"
     shown = walk(f"hookwright {WIPE}")
-    assert "1 hook of this project is off until you review it: hookwright trust" in shown
+    assert "1 hook and 1 setting of this project are off until you review them: hookwright trust" in shown
     assert "trusted 2 of 2" in walk("hookwright trust --yes")
     assert "BLOCKED" in walk(f"hookwright {WIPE}", 2)
     turns = {"turns": [[bash("rm -rf /")], [text("It was refused.")]]}

@@ -23,6 +23,9 @@ PRECEDENCE = (Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG, Scope.MANAGED)
 #: Keys that are not settings.
 _APART = frozenset({"hooks", "$schema"})
 
+#: What is reported of a key in a file of a project that is not trusted.
+UNTIL_TRUSTED = "has no effect until the project is trusted"
+
 
 class Sourced(msgspec.Struct, frozen=True):
     """A string and where it is written: a permission rule, a directory."""
@@ -341,7 +344,7 @@ class _SettingsReader:
     def ignored(self, keys: Iterable[str]) -> None:
         """Report the keys of an untrusted file."""
         for key in keys:
-            message = f"`{key}` has no effect until the project is trusted. Review it with: hookwright trust"
+            message = f"`{key}` {UNTIL_TRUSTED}. Review it with: hookwright trust"
             self.report("setting-ignored", (key,), message, Severity.WARNING)
 
 
