@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from docpages import ROOT, World, blocks, run_block, section
+from hookwright.observers.journal.writer import ROTATE_AT, Retention
 
+PAGE = (ROOT / "docs" / "uninstall.md").read_text()
 SESSION = """
 turns:
   - - tool: Bash
@@ -70,13 +72,19 @@ def test_every_file_of_a_session_is_on_the_page_and_can_be_deleted_as_it_says(wo
     hookwright(world, "trust", "--yes")
     hookwright(world, "run", "-p", "go", "--script", "model.yaml", "--allowedTools", "Bash,Agent")
     written = files(world) - before
-    page = (ROOT / "docs" / "uninstall.md").read_text()
-    listed = table_rows(section(page, "State")) + table_rows(section(page, "Sessions"))
+    listed = table_rows(section(PAGE, "State")) + table_rows(section(PAGE, "Sessions"))
     covers = {row: covering(row, world.home) for row in listed}
     assert {path for path in written if not any(pattern.fullmatch(path) for pattern in covers.values())} == set()
     assert {row for row, pattern in covers.items() if not any(map(pattern.fullmatch, written))} == RARE
     assert os.listdir(world.env["TMPDIR"]) == []
-    (script,) = [block for block in blocks(page) if block.file == "forget.sh"]
+    (script,) = [block for block in blocks(PAGE) if block.file == "forget.sh"]
     run_block(script, world)
     world.run(["./forget.sh"])
     assert [path for path in files(world) if path.startswith(f"{world.home}/.claude/")] == []
+
+
+def test_the_page_says_how_long_the_journal_is_kept() -> None:
+    current, old = (line for line in PAGE.splitlines() if line.startswith("| `~/.local/state/hookwright/journal"))
+    assert f"at {ROTATE_AT >> 20} MB" in current
+    kept = Retention()
+    assert f"{kept.days:g} days and {kept.bytes >> 20} MB" in old
