@@ -271,6 +271,10 @@ def test_every_target_of_the_makefile_is_phony_and_documented() -> None:
     assert set(re.findall(r"^make ([a-z-]+)", read("CONTRIBUTING.md"), re.MULTILINE)) <= targets
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 140
+
+
 def test_numbers_in_the_readme_are_right() -> None:
     others = int(re.search(r"and (\d+) more", README)[1])  # type: ignore[index]
     assert others + 4 == len(CATALOGUE)
