@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("session",),
     ("agent.transcript", "agent.tools", "agent.permissions"),
     ("cases", "lint", "templates", "agent.state"),
+    ("replay",),
     ("agent.turn",),
     ("agent.subagents",),
     ("agent",),

@@ -33,11 +33,13 @@ class HelpPage(argparse.HelpFormatter):
         return sentence(super()._expand_help(action))
 
 
+#: Commands whose module is not in `cli/commands`.
+_ELSEWHERE = {"demo": "hookwright.demo.command"}
+
+
 def module_of(name: str) -> ModuleType:
     """Import the module of a command."""
-    if name == "demo":
-        return importlib.import_module("hookwright.demo.command")
-    return importlib.import_module(f"hookwright.cli.commands.{name.replace('-', '_')}")
+    return importlib.import_module(_ELSEWHERE.get(name, f"hookwright.cli.commands.{name.replace('-', '_')}"))
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
