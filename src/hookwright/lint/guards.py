@@ -48,7 +48,8 @@ _DANGER = re.compile(
 #: Words of a message that sends the agent back, unless it is about the hook's own trouble.
 _REPROACH = re.compile(
     r"\b(?:invalid|illegal|violat\w+|abort\w*|cannot|can'?t|don'?t|do not|must|never|only|instead|first|please|use"
-    r"|not on|no \w+ (?:to|on|in)|stop|requires?|needs?|fix|large|too|fail(?:s|ed|ing)|not (?:valid|in|ok|safe))\b",
+    r"|not on|no \w+ (?:to|on|in)|stop|requires?|needs?|fix|large|too|fail(?:s|ed|ing)"
+    r"|not (?:valid|in|ok|safe|approved|yet))\b",
     re.IGNORECASE,
 )
 _OWN_TROUBLE = re.compile(
@@ -203,8 +204,16 @@ def means_no(point: Point) -> str | None:
 def _spoken_first(point: Point) -> tuple[Stmt, ...]:
     """Return the message in `echo … && exit 1`, which comes before the branch."""
     last = point.under[-1] if point.under else None
-    printing = last is not None and last.arm is not None and last.arm.test.patterns[:1] in (("echo",), ("printf",))
-    return point.before[-1:] if printing and not point.near else ()
+    if last is None or last.arm is None or point.near:
+        return ()
+    chain = last.arm.test.kind is Asks.ALL and last.arm.test.parts
+    final = last.arm.test.parts[-1] if chain else last.arm.test
+    if final.patterns[:1] not in (("echo",), ("printf",)):
+        return ()
+    before = point.before[-1:]
+    if chain and before and isinstance(before[0], Branch):
+        return before[0].arms[-1].body[-1:]
+    return before
 
 
 def _reproaches(point: Point, words: str) -> bool:

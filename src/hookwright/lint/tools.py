@@ -73,6 +73,7 @@ FOREIGN: Mapping[str, str] = {
     "execute_command": "Bash",
     "exec_command": "Bash",
     "shell": "Bash",
+    "Shell": "Bash",
     "terminal": "Bash",
     "read_file": "Read",
     "write_file": "Write",

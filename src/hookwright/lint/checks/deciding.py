@@ -69,7 +69,8 @@ def _wrong_status(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         if leave.how is How.TEXT:
             if leave.text is not None and refuses(leave.text.known):
                 what = f"A message makes the program exit 1, not 2, and 1 is a non-blocking error: {_proceeds(hook)}."
-                write = "Print the message on stderr, then call sys.exit(2)."
+                leave_2 = "process.exit(2)" if program.language is Language.JAVASCRIPT else "sys.exit(2)"
+                write = f"Print the message on stderr, then call {leave_2}."
                 yield finding("HK402", hook.position(program, leave.place), what, write)
             continue
         words = means_no(point)

@@ -256,6 +256,10 @@ def _no_effect(answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
         yield finding("HK512", at, what, "Print nothing.")
 
 
+#: Keys that only explain or accompany another one.
+_ALONE = frozenset(["reason", "stopReason", "suppressOutput"])
+
+
 def _inert(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[Finding]:
     """HK518: keys that are not read."""
     assert answer.object is not None
@@ -263,7 +267,7 @@ def _inert(hook: CheckedHook, answer: PrintedAnswer, at: Position) -> Iterator[F
         return
     inner = {camel(name) for name in hook.rules.output}
     unknown = [key for key in answer.object.items if key not in TOP_LEVEL and (key not in inner or key == "decision")]
-    known = [key for key in answer.object.items if key in TOP_LEVEL or key in inner]
+    known = [key for key in answer.object.items if (key in TOP_LEVEL or key in inner) and key not in _ALONE]
     if not unknown:
         return
     keys = ", ".join(f"`{key}`" for key in unknown)

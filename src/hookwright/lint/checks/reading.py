@@ -35,6 +35,9 @@ _CARRIES = {
     "RESULT": ".tool_response",
     "RESPONSE": ".tool_response",
     "CWD": ".cwd",
+    "PROJECT_ROOT": ".cwd",
+    "PROJECT_PATH": ".cwd",
+    "WORKSPACE": ".cwd",
     "WORKING_DIR": ".cwd",
     "TOOL_": ".tool_input",
     "INPUT": ".tool_input",
@@ -46,7 +49,7 @@ _CARRIES = {
 #: Variables without `CLAUDE_` in their name that hook authors expect.
 _EXPECTED = re.compile(
     r"TOOL_(?:INPUT|NAME|OUTPUT|RESULT|RESPONSE|ARGS|COMMAND|PARAMS)(?:_\w+)?|HOOK_(?:INPUT|EVENT|EVENT_NAME|DATA|TOOL_\w+)"
-    r"|STDIN_JSON|EDITED_FILES?|MODIFIED_FILES?|CHANGED_FILES?|USER_PROMPT"
+    r"|STDIN_JSON|FILE_PATHS?|EDITED_FILES?|MODIFIED_FILES?|CHANGED_FILES?|USER_PROMPT"
 )
 #: An author's own switch, not part of the event.
 _OWN_SWITCH = re.compile(

@@ -17,6 +17,7 @@ from hookwright.lint.programs.blocks import calls
 from hookwright.lint.programs.ir import Language, Program
 from hookwright.lint.programs.javascript.reader import parse_javascript
 from hookwright.lint.programs.python.reader import parse_python
+from hookwright.lint.programs.shell.children import inline_code
 from hookwright.lint.programs.shell.reader import parse_shell
 from hookwright.lint.subject import CheckedHook, Subject
 
@@ -43,6 +44,7 @@ def _inline(hook: CheckedHook) -> Iterator[Finding]:
     program = hook.launch.inline
     if program is None:
         return
+    yield from _inner_code(hook, program)
     names = {call.words[0].constant for call in calls(program.body) if call.words}
     if not parse_shell(program.text).has_error and not names & RESERVED:
         return
@@ -51,6 +53,38 @@ def _inline(hook: CheckedHook) -> Iterator[Finding]:
         effect = ", and 2 means *block*: every matching event is refused." if _refuses(hook) else "."
         what = f"{problem[1][:1].upper()}{problem[1][1:]}. A shell exits 2 on a syntax error{effect}"
         yield finding("HK304", hook.place("command"), what, "Fix it until `sh -n` accepts the command.")
+
+
+def _inner_code(hook: CheckedHook, program: Program) -> Iterator[Finding]:
+    """Check programs inside the command: `python3 -c '…'` and `node -e '…'`, where their whole text is known."""
+    for call in calls(program.body):
+        words = call.words
+        if not words:
+            continue
+        found = inline_code(words[0].known.rsplit("/", 1)[-1], words)
+        text = found[1].constant if found is not None else None
+        if found is None or text is None:
+            continue
+        problem = _inner_problem(found[0], text, hook.options.env)
+        if problem is not None:
+            effect = "exits 1, a non-blocking error: the hook is silently off."
+            what = f"{problem[:1].upper()}{problem[1:]} in the code of `{found[0]}`, which {effect}"
+            yield finding("HK304", hook.place("command"), what, "Fix it, or move the code into a script of its own.")
+
+
+def _inner_problem(name: str, text: str, env: Mapping[str, str]) -> str | None:
+    if name.startswith("python"):
+        try:
+            parse_python(text)
+        except SyntaxError as error:
+            return None if _accepts(name, ["-I", "-c", _PARSE_PYTHON], text, env) else error.msg
+        except (ValueError, RecursionError, MemoryError):
+            return None
+    path = shutil.which("node", path=env.get("PATH", os.defpath)) if name == "node" else None
+    if path is None or not parse_javascript(text).has_error:
+        return None
+    problem = re.search(r"SyntaxError: .*", _run([path, "--check", "-"], text, env).stderr)
+    return problem[0] if problem else None
 
 
 def _script(hook: CheckedHook, script: HookScript, program: Program) -> Iterator[Finding]:

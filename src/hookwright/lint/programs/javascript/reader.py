@@ -27,6 +27,7 @@ from hookwright.lint.programs.ir import (
     Steps,
     Stmt,
     Test,
+    Text,
     Try,
     Value,
     origins_of,
@@ -166,6 +167,8 @@ class JavaScriptReader:
                 return self.block(node.named_children)
             case "return_statement":
                 return self._return(node)
+            case "throw_statement":
+                return self._throw(node)
             case "for_in_statement" | "for_statement" | "while_statement" | "do_statement":
                 return self._loop(node)
             case "try_statement":
@@ -229,6 +232,14 @@ class JavaScriptReader:
         self.answers.append(self.test(inner))
         self.returned.append(self.value(inner))
         return [*found, gone]
+
+    def _throw(self, node: Node) -> list[Stmt]:
+        """Read an error with a text: where nothing catches it, the program exits 1 with the text on stderr."""
+        thrown = node.named_children[0] if node.named_children else None
+        new = thrown is not None and thrown.type == "new_expression"
+        given = thrown.child_by_field_name("arguments") if thrown is not None and new else None
+        found = self.value(given.named_children[0]) if given is not None and given.named_children else None
+        return [Leave(self.place(node), 1, How.TEXT, found)] if isinstance(found, Text) else []
 
     # ── branches ────────────────────────────────────────────────────────────
 

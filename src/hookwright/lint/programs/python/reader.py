@@ -68,6 +68,10 @@ def read_python(source: str, path: str = "", *, event: bool = True) -> Program:
     )
 
 
+#: Exceptions whose text is a message to people.
+_ERRORS = frozenset(["Exception", "RuntimeError", "ValueError", "PermissionError", "AssertionError"])
+
+
 class PythonReader:
     """Reads one module from its first statement to its last, calls of its own functions included."""
 
@@ -150,6 +154,10 @@ class PythonReader:
                 return []
             case ast.Return(value=source):
                 return self._return(node, source)
+            case ast.Assert(test=test, msg=msg) if msg is not None:
+                failed = ast.Call(ast.Name("AssertionError", ast.Load()), [msg], [])
+                raised = ast.fix_missing_locations(ast.copy_location(ast.Raise(failed, None), node))
+                return [self.branch(node, [(self.test(test), [])], [raised])]
             case ast.Raise(exc=exc) if exc is not None:
                 return self._raise(node, exc)
             case ast.If():
@@ -233,10 +241,12 @@ class PythonReader:
     def _raise(self, node: ast.Raise, exc: ast.expr) -> list[Stmt]:
         call = exc if isinstance(exc, ast.Call) else None
         name = self.dotted(call.func if call is not None else exc)
-        if name != "SystemExit":
-            return []
         arguments = call.args if call is not None else []
-        return [self.leave(node, self.value(arguments[0]) if arguments else None)]
+        found = self.value(arguments[0]) if arguments else None
+        if name == "SystemExit":
+            return [self.leave(node, found)]
+        # An exception that no part of the program catches ends it with status 1 and its text on stderr.
+        return [self.leave(node, found)] if name in _ERRORS and isinstance(found, Text) else []
 
     # ── branches ────────────────────────────────────────────────────────────
 

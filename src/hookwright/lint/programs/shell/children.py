@@ -29,11 +29,18 @@ if TYPE_CHECKING:
 
 Words = Sequence[Text]
 
-_INLINE_CODE = {"-c": ("python", "python3"), "-e": ("node", "bun"), "--eval": ("node", "bun"), "-p": ("node",)}
+_SHELLS = ("bash", "sh")
+_INLINE_CODE = {
+    "-c": ("python", "python3", *_SHELLS),
+    "-lc": _SHELLS,
+    "-e": ("node", "bun"),
+    "--eval": ("node", "bun"),
+    "-p": ("node",),
+}
 
 
 def inline_code(name: str, words: Words) -> tuple[str, Text] | None:
-    """Find the program in `python3 -c '…'` and `node -e '…'`."""
+    """Find the program in `python3 -c '…'`, `node -e '…'` and `bash -c '…'`."""
     for index, word in enumerate(words[1:-1], start=1):
         known = word.constant
         if known in _INLINE_CODE and re.sub(r"[\d.]+$", "", name) in {
