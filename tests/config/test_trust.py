@@ -95,6 +95,19 @@ def test_only_one_counts_as_trust_in_the_environment(value: str) -> None:
     assert TrustPolicy.from_env({"HOOKWRIGHT_TRUST": value}) is STORED
 
 
+def test_the_review_names_the_file_that_declares_the_settings(world: World) -> None:
+    world.write("project", {"hooks": {}})
+    world.write("local", {"permissions": {"allow": ["Bash(ls *)"]}})
+    item = review(world.load()).items[0]
+    assert [Path(source.path).name for source in item.item.sources] == ["settings.local.json"]
+    assert dict(item.whole())["entry"] == '{\n "permissions": {\n  "allow": [\n   "Bash(ls *)"\n  ]\n }\n}'
+    accept(world.load().gate.store, world.load().project_dir, [item])
+    world.write("project", {"model": "haiku"})
+    both = review(world.load()).items[0]
+    assert [Path(source.path).name for source in both.item.sources] == ["settings.json", "settings.local.json"]
+    assert isinstance(both.state, Changed), "whichever file declares keys, they are one item"
+
+
 def test_the_project_cannot_set_the_variable_that_trusts_it(world: World) -> None:
     world.write("project", {"env": {"HOOKWRIGHT_TRUST": "1"}, **hook("touch ran.txt")})
     fire(world)

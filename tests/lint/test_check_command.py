@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from command_line import Shell
+from docpages import ROOT
 from hookwright.cli import main
 from hookwright.lint import RULES, Finding, Subject
 from hookwright.lint.catalogue.samples import HOOKS, SETTINGS, bash, command, group, python, script, settings
@@ -448,3 +450,11 @@ def test_the_core_alone_checks_settings_and_python_and_names_what_it_did_not_rea
     found = shell("check", "--json", PYTHONPATH=str(absent))
     assert {"HK203", "HK316", "HK402"} <= ids(found), "settings, what was not read, and Python"
     assert "pip install 'hookwright[lint]'" in found.stdout
+
+
+def test_the_manifest_for_pre_commit_names_commands_that_work(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    write(RULES["HK203"].bad, shell.project)
+    hooks = YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    statuses = {hook["id"]: shell(*hook["entry"].split()[1:]).returncode for hook in hooks}
+    assert statuses == {"hookwright-check": 1, "hookwright-test": 2}, "a mistake, and no cases yet"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 
@@ -26,7 +27,8 @@ def project(chat: Chat) -> Chat:
 def test_each_item_is_shown_and_asked_about_in_the_form_of_the_settings_file(project: Chat) -> None:
     with trust(project) as terminal:
         shown = terminal.wait("(1 of 2)")
-        assert '+ "timeout": 7' in shown
+        assert re.search(r'\+ "timeout": 7$', shown, re.MULTILINE)
+        assert '+"Stop": [{"hooks": [{' in shown
         for internal in ("async_rewake", "condition", '"from"', "null", "PreToolUse Bash"):
             assert internal not in shown
         terminal.send("d" + ENTER)

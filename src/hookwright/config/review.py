@@ -125,6 +125,8 @@ def shown_entry(entry: str) -> str:
     if "from" not in value:
         return _pretty(_by_file(value))
     kept = {_KEYS.get(key, key): one for key, one in value.items() if key not in _AROUND and one not in _DEFAULTS}
+    if isinstance(limit := kept.get("timeout"), float) and limit.is_integer():
+        kept["timeout"] = int(limit)
     handler = {"type": kept.pop("type", None), **kept}
     group = "" if value.get("matcher") is None else f'"matcher": {_written(value["matcher"])}, '
     return f'{_written(value.get("event"))}: [{{{group}"hooks": [{_pretty(handler)}]}}]'
