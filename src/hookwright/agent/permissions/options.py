@@ -90,7 +90,7 @@ READ_PATHS = {
     "cat": options("AbEeEnsTtuv", "", "number number-nonblank show-all show-ends show-tabs squeeze-blank"),
     "cmp": options("bls", "n", "print-bytes verbose quiet silent", "bytes"),
     "diff": options(
-        "abBcdeEilnNpqstTuwyZ",
+        "abBcdeEinNpqstTuwyZ",
         "CUWxI",
         "unified context brief side-by-side ignore-case ignore-all-space ignore-space-change ignore-blank-lines text"
         " new-file color report-identical-files minimal suppress-common-lines",
