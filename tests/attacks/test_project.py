@@ -128,7 +128,7 @@ def test_the_review_lists_what_an_agent_asks_for(world: World) -> None:
     shown = review(world.load(trust=None), str(world.project))
     assert [item.item.label for item in shown.pending] == ["agent mine: permissionMode acceptEdits"]
     assert "Do it." in shown.pending[0].diff()
-    assert shown.texts == ("1 agents",)
+    assert shown.texts == ("1 agent",)
 
 
 def test_the_model_does_not_write_agent_files_without_a_question(world: World) -> None:

@@ -9,8 +9,10 @@ searched.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -19,8 +21,6 @@ from hookwright.config.scripts.javascript import search_javascript, search_packa
 from hookwright.config.scripts.programs import (
     ASSIGNMENT,
     feeds_a_shell,
-    is_code,
-    mentioned_files,
     python_path,
     search_words,
 )
@@ -34,6 +34,9 @@ from hookwright.config.scripts.search import (
     Search,
     TooManyFiles,
     expand,
+    is_code,
+    is_glob,
+    mentioned_files,
     places_of,
     stand_in,
 )
@@ -103,6 +106,8 @@ def _shell(text: str, place: Place, search: Search) -> None:
         return
     commands = list(simple_commands(text))
     if any(feeds_a_shell(one.words) for one in commands):
+        if any("xargs" in one.words or "parallel" in one.words for one in commands):
+            search.note("files whose names a command is given at run time, by xargs")
         place = msgspec.structs.replace(place, fed=True)
     for one in commands:
         words = one.words
@@ -120,12 +125,22 @@ def _shell(text: str, place: Place, search: Search) -> None:
         if words:
             search_words(words, place, search)
         if place.fed:
-            for word in (*words[1:], *one.reads):
-                for spot in places_of(word, place)[1]:
-                    if os.path.isfile(spot):
-                        search.add(spot, Role.RUN, "sh")
+            _fed((*words[1:], *one.reads), place, search)
         for inner in one.inner:
             _shell(inner, msgspec.structs.replace(place, depth=place.depth + 1), search)
+
+
+def _fed(words: Sequence[str], place: Place, search: Search) -> None:
+    """Add files whose content a shell may run, because a command next to it reads them."""
+    for word in words:
+        path, spots = places_of(word, place)
+        for spot in spots:
+            if is_glob(path) and not is_glob(os.path.dirname(spot)):
+                search.add(os.path.dirname(spot), Role.NAMED)
+                for found in sorted(glob.glob(spot))[: MAX_FILES + 1]:
+                    search.add(found, Role.RUN, "sh")
+            elif os.path.isfile(spot):
+                search.add(spot, Role.RUN, "sh")
 
 
 def _own_script(script: Script, reach: Reach, search: Search) -> None:

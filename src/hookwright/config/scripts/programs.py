@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -10,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from hookwright.config.scripts.javascript import search_javascript
 from hookwright.config.scripts.pythoncode import search_python, wants_module
 from hookwright.config.scripts.search import (
+    ALL,
     MARKS,
-    MAX_FILES,
     Place,
     Role,
     Search,
+    add_code,
+    add_existing,
+    add_folder,
+    add_named,
+    add_run,
     expand,
-    is_glob,
     is_system,
-    looks_like_code,
-    looks_like_data,
+    mentioned_files,
     places_of,
 )
 
@@ -42,6 +44,13 @@ _INLINE = {
 }
 _DIRECTORY_OPTIONS = re.compile(r"(?:-C|--chdir|--directory|--prefix|--cwd|--dir|-d)(?:=(.*))?", re.DOTALL)
 _WRITERS = frozenset({"tee", "touch", "rm", "mkdir", "echo", "printf", "cat"})
+_WORDS = re.compile(r"[^\s$()`<>|;&'\"]+")
+_LONGEST_VALUE = 4096
+#: A folder with more files that is put on PATH is not bound.
+_MOST_PROGRAMS = 100
+_DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
+#: Programs that start Python with a script among their arguments.
+_START_PYTHON = frozenset({"uv", "pdm", "hatch", "poetry", "pipenv", "rye", "coverage", "ipython", "kernprof"})
 _LOOPS = frozenset({"for", "select"})
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "case", "in", "coproc"})
 _WRAPPERS = frozenset(
@@ -74,9 +83,25 @@ RUNNERS: dict[str, tuple[str, ...]] = {
 #: Runners that stop at the first of their files; the others read all of them.
 _FIRST = frozenset({"make", "gmake", "just", "task", "rake"})
 _EXEC_NODE = frozenset({"npx", "pnpx", "bunx", "pnpm", "yarn", "npm"})
-#: In the place of a language: a program that runs every file of a folder.
-ALL = "*"
 _PREPROCESSORS = frozenset({"poetry", "uv", "pipenv", "hatch", "pdm", "direnv"})
+
+#: Build tools, test runners, checkers with plug-ins, containers: what they run depends on files they find themselves.
+_LOADERS = frozenset(
+    """
+    ant bazel bazelisk behave buck buck2 bun bundle cargo cmake composer ctest cypress deno docker docker-compose dotnet
+    fab flake8 flutter go gradle gradlew gulp grunt hatch husky invoke java javac jest karma lein lint-staged meson mix
+    mocha mvn mvnw mypy nerdctl ninja nix nix-shell node-gyp nodemon nox nx nyc parcel pip pip3 pipx playwright pnpm
+    podman poe poetry pre-commit pylint pyright pytest rake rebar3 rollup rspec ruff-lsp sbt scons sphinx-build stack
+    stylelint swift terraform tofu tox tsc turbo twine uv vite vitest webpack xcodebuild yarn zig
+    """.split()  # noqa: SIM905 (a table)
+)
+#: Modules of Python that do the same when they are run by name.
+_LOADING_MODULES = frozenset(
+    "build coverage doctest flake8 invoke mypy nose nox pip pylint pytest setuptools sphinx tox unittest".split()  # noqa: SIM905
+)
+_OTHER_LANGUAGES = re.compile(
+    r"ruby|perl|php|lua[\d.]*|pwsh|powershell|Rscript|osascript|julia|groovy|elixir|tclsh|expect"
+)
 
 
 def language_of(program: str) -> str | None:
@@ -113,7 +138,8 @@ def _command_position(words: Sequence[str], place: Place, search: Search) -> tup
     for index, word in enumerate(words):
         if match := ASSIGNMENT.match(word):
             if place.arguments:
-                _add_named(word, place, search)
+                add_named(word, place, search)
+            _assigned(match[1], word[match.end() :], place, search)
             if match[1] == "PYTHONPATH":
                 place = place.at(*python_path(word.split("=", 1)[1], place, search))
         elif word in _WRAPPERS:
@@ -128,6 +154,24 @@ def _command_position(words: Sequence[str], place: Place, search: Search) -> tup
     return len(words), place
 
 
+def _assigned(name: str, value: str, place: Place, search: Search) -> None:
+    """Add what a variable makes programs load: files in its value, and the programs of a folder put on PATH."""
+    for part in re.split(r"[\s=:,]+", value[:_LONGEST_VALUE]):
+        if name == "PATH":
+            for folder in places_of(part, place)[1]:
+                _on_path(folder, part, search)
+        elif part:
+            add_code(part, place, search)
+
+
+def _on_path(folder: str, written: str, search: Search) -> None:
+    if os.path.isdir(folder) and not is_system(folder):
+        if len(os.listdir(folder)) <= _MOST_PROGRAMS:
+            add_folder(folder, ALL, search)
+        else:
+            search.note(f"programs in {written}, which is put on PATH")
+
+
 def python_path(value: str, place: Place, search: Search) -> list[str]:
     """Return the folders of a PYTHONPATH; Python itself may import any name from there when it starts."""
     found = [folder for part in value.split(":") for folder in (places_of(part, place)[1] if part else place.bases)]
@@ -140,23 +184,40 @@ def _search_command(words: list[str], place: Place, search: Search) -> None:
     word, arguments = words[0], words[1:]
     program = os.path.basename(expand(word, place))
     if "/" in word or any(mark in word for mark in MARKS):
-        _add_run(word, place, search)
+        add_run(word, place, search)
     place = place.at(*_directories(arguments, place))
+    _note_loader(program, search)
+    _values(program, arguments, place, search)
     language = language_of(program)
     if language is not None:
         _interpreter(language, arguments, place, search)
     elif program in _LOOPS or program == "run-parts" or (program == "find" and "-exec" in " ".join(arguments)):
         for argument in arguments:
             if "/" in argument or program == "run-parts" or os.path.isdir(_first(argument, place)):
-                _add_run(argument, place, search, ALL)
+                add_run(argument, place, search, ALL)
     elif program not in _WRITERS and place.arguments:
         for argument in arguments:
-            _add_named(argument, place, search)
+            add_named(argument, place, search)
     if program in RUNNERS:
         _runner(program, arguments, place, search)
     if program in _PREPROCESSORS:
         for base in place.bases:
             _existing(os.path.join(base, "pyproject.toml"), search)
+
+
+def _values(program: str, arguments: Sequence[str], place: Place, search: Search) -> None:
+    """Add what arguments of any program may make it run: values after a second `=`, variables, scripts of Python."""
+    for word in arguments:
+        match = ASSIGNMENT.match(word)
+        if match is not None and program in _DECLARATIONS:
+            _assigned(match[1], word[match.end() :], place, search)
+        elif "=" in word and program not in _WRITERS:
+            value = word.rpartition("=")[2]
+            add_code(value, place, search)
+            if "hookspath=" in word.lower():
+                add_run(value, place, search, ALL)
+        elif program in _START_PYTHON and word.endswith(".py"):
+            add_run(word, place, search, "python")
 
 
 def _first(word: str, place: Place) -> str:
@@ -190,11 +251,12 @@ def _interpreter(language: str, arguments: Sequence[str], place: Place, search: 
         elif language == "python" and before.endswith("m") and re.fullmatch(r"-[bBdEhiIOPqRsSuvVx]*m", before):
             search.inline_python = True
             wants_module(word, place.bases, search)
+            _note_module(word, search)
             found = True
         elif word.startswith(("-", "+")) and not found and word not in ("-", "--"):
             doubtful = plain is None or plain.fullmatch(word) is None
             if "=" in word:
-                _add_run(word, place, search)
+                add_run(word, place, search)
                 doubtful = False
             elif language == "python" and re.fullmatch(r"-[cm].+", word):
                 _glued(word, place, search)
@@ -203,12 +265,12 @@ def _interpreter(language: str, arguments: Sequence[str], place: Place, search: 
             continue
         elif not found:
             if doubtful:
-                _add_existing(word, place, search, language)
+                add_existing(word, place, search, language)
             elif word not in ("-", "--", "{}"):
-                _add_run(word, place, search, language)
+                add_run(word, place, search, language)
                 found = True
         elif place.arguments:
-            _add_named(word, place, search)
+            add_named(word, place, search)
         before, doubtful = word, False
     if language == "python" and not found:
         search.inline_python = True
@@ -218,6 +280,7 @@ def _glued(word: str, place: Place, search: Search) -> None:
     if word[1] == "m":
         search.inline_python = True
         wants_module(word[2:], place.bases, search)
+        _note_module(word[2:], search)
     else:
         _inline("python", word[2:], place, search)
 
@@ -238,36 +301,22 @@ def _inline(language: str, code: str, place: Place, search: Search, role: Role =
         _mentioned(code, place, search)
     elif language == "":
         _mentioned(code, place, search)
+    else:
+        _shell_code(code, place, search)
+
+
+def _shell_code(code: str, place: Place, search: Search) -> None:
+    """Add what the text after `sh -c` runs if it is one word, or if a command in it prints the text."""
+    if "$(" in code or "`" in code:
+        for word in _WORDS.findall(code[:_LONGEST_VALUE]):
+            add_existing(word, place, search, "sh")
+    elif not re.search(r"[\s;|&]", code):
+        add_run(code, place, search)
 
 
 def _mentioned(code: str, place: Place, search: Search) -> None:
     for path in mentioned_files(code, place.bases):
         search.add(path, Role.RUN)
-
-
-def mentioned_files(text: str, folders: Sequence[str]) -> Iterator[str]:
-    """Return the existing code files that the text of any language names, below the given folders."""
-    tokens = dict.fromkeys(re.findall(r"[\w.~+@-]*(?:/[\w.+@-]+)+|[\w+@-]+\.[a-z]{1,4}\b", text)[:5000])
-    for token in tokens:
-        spellings = (token, token.lstrip("/")) if token.startswith("/") else (token,)
-        for path in (os.path.normpath(os.path.join(folder, name)) for name in spellings for folder in folders):
-            if not is_system(path) and os.path.isfile(path) and is_code(path):
-                yield path
-
-
-def is_code(path: str) -> bool:
-    """Return whether an existing file is run rather than read: by its ending, its mode or its first line."""
-    if re.search(r"\.(?:json|ya?ml|toml)$", path) or looks_like_data(path):
-        return False
-    if looks_like_code(path):
-        return True
-    try:
-        if os.stat(path).st_mode & 0o111:
-            return True
-        with open(path, "rb") as file:
-            return file.read(2) == b"#!"
-    except OSError:
-        return False
 
 
 def _runner(program: str, arguments: Sequence[str], place: Place, search: Search) -> None:
@@ -288,79 +337,13 @@ def _runner(program: str, arguments: Sequence[str], place: Place, search: Search
     before = ""
     for word in arguments:
         if before in ("-f", "--file", "--makefile", "--justfile", "-I", "--config", "-c"):
-            _add_run(word, place, search, language)
+            add_run(word, place, search, language)
         before = word
 
 
 def _existing(path: str, search: Search) -> None:
     if os.path.lexists(path):
         search.add(path, Role.RUN)
-
-
-# ── words ───────────────────────────────────────────────────────────────────
-
-
-def _add_run(word: str, place: Place, search: Search, language: str = "") -> None:
-    """Add what a word in the position of a program or script means, also if it does not exist."""
-    path, spots = places_of(word, place)
-    if not spots:
-        if "$" in word or "`" in word:
-            search.note(f"{word[:80]} is computed at run time")
-        return
-    for spot in spots:
-        if is_glob(path):
-            if not is_glob(os.path.dirname(spot)):
-                for found in sorted(glob.glob(spot))[: MAX_FILES + 1]:
-                    search.add(found, Role.RUN, "" if language == ALL else language)
-                search.add(os.path.dirname(spot), Role.NAMED)
-        elif os.path.isdir(spot):
-            _add_folder(spot, language, search)
-        elif os.path.lexists(spot) or not re.search(r"[\s;|&]", path):
-            kind = "" if language == ALL else language
-            search.add(spot, Role.RUN, kind, (os.path.dirname(os.path.realpath(spot)),))
-            if language == "python" and os.path.lexists(spot):
-                search.python_folders[os.path.dirname(os.path.realpath(spot))] = None
-
-
-def _add_existing(word: str, place: Place, search: Search, language: str) -> None:
-    for spot in places_of(word, place)[1]:
-        if os.path.isfile(spot):
-            search.add(spot, Role.RUN, language, (os.path.dirname(os.path.realpath(spot)),))
-
-
-def _add_folder(folder: str, language: str, search: Search) -> None:
-    """Add a folder that is run as a program: what its language starts with, or every file in it."""
-    if language == "python":
-        search.wants(folder, ("__main__",))
-        search.add(os.path.join(folder, "__main__.py"), Role.RUN, "python", (folder,))
-    elif language == "node":
-        for name in ("package.json", "index.js", "index.json", "index.node"):
-            search.add(os.path.join(folder, name), Role.RUN, "package" if name == "package.json" else "node")
-    elif language == ALL:
-        for where, folders, names in os.walk(folder):
-            folders.sort()
-            search.add(where, Role.NAMED)
-            for name in sorted(names):
-                search.add(os.path.join(where, name), Role.RUN)
-
-
-def _add_named(word: str, place: Place, search: Search) -> None:
-    """Add a file that an argument names: an existing one, or a name that is that of code."""
-    path, spots = places_of(word, place)
-    if looks_like_data(path) or is_glob(path):
-        return
-    own = any(mark in word for mark in MARKS) and "/" in path
-    for spot in spots:
-        if os.path.lexists(spot):
-            if not os.path.isdir(spot):
-                search.add(spot, Role.RUN if is_inside_bin(spot) else Role.NAMED)
-        elif not re.search(r"[\s;|&]", path) and (looks_like_code(path) or own):
-            search.add(spot, Role.NAMED)
-
-
-def is_inside_bin(path: str) -> bool:
-    """Return whether a file named as an argument is probably run: it may be executed and starts with `#!`."""
-    return is_code(path) and not looks_like_code(path)
 
 
 def feeds_a_shell(words: Sequence[str]) -> bool:
@@ -375,3 +358,17 @@ def feeds_a_shell(words: Sequence[str]) -> bool:
             if not operands or rest[:1] in (["-"], ["-s"], ["/dev/stdin"]) or operands[0].startswith(("<(", "/dev/")):
                 return True
     return False
+
+
+def _note_loader(program: str, search: Search) -> None:
+    """Note that a program loads what trust is not bound to."""
+    if program in _LOADERS:
+        search.note(f"what {program} loads from the project")
+    elif _OTHER_LANGUAGES.fullmatch(program):
+        search.note(f"what code for {program} loads; only shell, Python and JavaScript are searched")
+
+
+def _note_module(name: str, search: Search) -> None:
+    """Note that a module of Python that is run by name loads what trust is not bound to."""
+    if name.split(".")[0] in _LOADING_MODULES:
+        search.note(f"what python -m {name} loads from the project")

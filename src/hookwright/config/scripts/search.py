@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+import glob
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -192,3 +193,105 @@ def looks_like_code(path: str) -> bool:
 def looks_like_data(path: str) -> bool:
     """Return whether a name is that of something that programs write."""
     return _DATA.search(path) is not None
+
+
+# ── what words mean ──────────────────────────────────────────────────────────
+
+#: Instead of a language: a program that runs every file of a folder.
+ALL = "*"
+
+
+def mentioned_files(text: str, folders: Sequence[str]) -> Iterator[str]:
+    """Return the existing code files that the text of any language names, below the given folders."""
+    tokens = dict.fromkeys(re.findall(r"[\w.~+@-]*(?:/[\w.+@-]+)+|[\w+@-]+\.[a-z]{1,4}\b", text)[:5000])
+    for token in tokens:
+        spellings = (token, token.lstrip("/")) if token.startswith("/") else (token,)
+        for path in (os.path.normpath(os.path.join(folder, name)) for name in spellings for folder in folders):
+            if not is_system(path) and os.path.isfile(path) and is_code(path):
+                yield path
+
+
+def is_code(path: str) -> bool:
+    """Return whether an existing file is run rather than read: by its ending, its mode or its first line."""
+    if re.search(r"\.(?:json|ya?ml|toml)$", path) or looks_like_data(path):
+        return False
+    if looks_like_code(path):
+        return True
+    try:
+        if os.stat(path).st_mode & 0o111:
+            return True
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def add_run(word: str, place: Place, search: Search, language: str = "") -> None:
+    """Add what a word in the position of a program or script means, also if it does not exist."""
+    path, spots = places_of(word, place)
+    if (not spots and ("$" in word or "`" in word)) or re.search(r"\{.*,.*\}", word):
+        search.note(f"{word[:80]} is computed at run time")
+    if not spots:
+        return
+    for spot in spots:
+        if is_glob(path):
+            if not is_glob(os.path.dirname(spot)):
+                for found in sorted(glob.glob(spot))[: MAX_FILES + 1]:
+                    search.add(found, Role.RUN, "" if language == ALL else language)
+                search.add(os.path.dirname(spot), Role.NAMED)
+        elif os.path.isdir(spot):
+            add_folder(spot, language, search)
+        elif os.path.lexists(spot) or not re.search(r"[\s;|&]", path):
+            kind = "" if language == ALL else language
+            search.add(spot, Role.RUN, kind, (os.path.dirname(os.path.realpath(spot)),))
+            if language == "python" and os.path.lexists(spot):
+                search.python_folders[os.path.dirname(os.path.realpath(spot))] = None
+
+
+def add_existing(word: str, place: Place, search: Search, language: str) -> None:
+    """Add an existing file that a word means, as run in a language."""
+    for spot in places_of(word, place)[1]:
+        if os.path.isfile(spot):
+            search.add(spot, Role.RUN, language, (os.path.dirname(os.path.realpath(spot)),))
+
+
+def add_code(word: str, place: Place, search: Search) -> None:
+    """Add an existing file that a word means, if it is code."""
+    for spot in places_of(word, place)[1]:
+        if os.path.isfile(spot) and is_code(spot):
+            search.add(spot, Role.RUN)
+
+
+def add_folder(folder: str, language: str, search: Search) -> None:
+    """Add a folder that is run as a program: what its language starts with, or every file in it."""
+    if language == "python":
+        search.wants(folder, ("__main__",))
+        search.add(os.path.join(folder, "__main__.py"), Role.RUN, "python", (folder,))
+    elif language == "node":
+        for name in ("package.json", "index.js", "index.json", "index.node"):
+            search.add(os.path.join(folder, name), Role.RUN, "package" if name == "package.json" else "node")
+    elif language == ALL:
+        for where, folders, names in os.walk(folder):
+            folders.sort()
+            search.add(where, Role.NAMED)
+            for name in sorted(names):
+                search.add(os.path.join(where, name), Role.RUN)
+
+
+def add_named(word: str, place: Place, search: Search) -> None:
+    """Add a file that an argument names: an existing one, or a name that is that of code."""
+    path, spots = places_of(word, place)
+    if looks_like_data(path) or is_glob(path):
+        return
+    own = any(mark in word for mark in MARKS) and "/" in path
+    for spot in spots:
+        if os.path.lexists(spot):
+            if not os.path.isdir(spot):
+                search.add(spot, Role.RUN if is_inside_bin(spot) else Role.NAMED)
+        elif not re.search(r"[\s;|&]", path) and (looks_like_code(path) or own):
+            search.add(spot, Role.NAMED)
+
+
+def is_inside_bin(path: str) -> bool:
+    """Return whether a file named as an argument is probably run: it may be executed and starts with `#!`."""
+    return is_code(path) and not looks_like_code(path)
