@@ -189,3 +189,12 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     assert "Did you mean `Stop`?" in hookwright("input", "Stp").stderr
     assert hookwright("input").returncode == 2
     assert hookwright("settings", "Stop").returncode == 2
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_what_belongs_inside_the_specific_output_is_refused_next_to_it(name: str) -> None:
+    check = Draft202012Validator(output_schema(name))
+    top = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "async", "asyncTimeout"}
+    for key in sorted({camel(field) for field in CATALOGUE[name].rules.output} - top - {"terminalSequence"}):
+        assert not check.is_valid({key: "deny"}), key
+    assert check.is_valid({"unknown": 1}), "other keys are ignored"

@@ -281,6 +281,7 @@ def test_doctor_list_and_explain_name_hooks_that_cannot_work_here(shell: Shell) 
     listed = shell("list").stdout
     assert "active, but no API key: set ANTHROPIC_API_KEY (or OPENAI_API_KEY)" in listed
     assert "active, but `no-such-program` is not on PATH" in listed
+    assert "6 active (3 cannot work here), 0 off" in listed
     assert "but no API key" in shell("explain", "Stop").stdout
     (shell.project / ".mcp.json").write_text('{"mcpServers": {"audit": {"command": "true"}}}')
     assert "no server" not in shell("list", "Stop", ANTHROPIC_API_KEY="k").stdout

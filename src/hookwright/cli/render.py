@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hookwright.cli.terminal import Style
-from hookwright.config import Loaded
-from hookwright.config.settings import UNTIL_TRUSTED
+from hookwright.config import Loaded, review_line, waits_for_review
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler, Kind
@@ -14,7 +13,7 @@ from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
 from hookwright.protocol.sources import place
-from hookwright.text import flat, harmless, one_line, plural
+from hookwright.text import flat, harmless, one_line
 from hookwright.visibility import Reader, messages
 
 #: The most lines of each stream of a failed hook that are shown.
@@ -190,22 +189,13 @@ def late_lines(late: Late, event: Event) -> Iterator[str]:
 
 def problems(loaded: Loaded) -> Iterator[str]:
     """Write the problems of the configuration, worst first."""
-    hooks = sum(diagnostic.code == "untrusted" for diagnostic in loaded.diagnostics)
-    settings = sum(UNTIL_TRUSTED in diagnostic.message for diagnostic in loaded.diagnostics)
-    if hooks or settings:
-        yield f"hookwright: {waiting_for_review(hooks, settings)}"
+    waiting = [diagnostic for diagnostic in loaded.diagnostics if waits_for_review(diagnostic)]
+    if waiting:
+        yield f"hookwright: {review_line(waiting)}"
     ranked = sorted(loaded.diagnostics, key=lambda d: list(Severity).index(d.severity))
     for diagnostic in ranked:
-        waits = diagnostic.code == "untrusted" or UNTIL_TRUSTED in diagnostic.message
-        if diagnostic.severity is not Severity.INFO and not waits:
+        if diagnostic.severity is not Severity.INFO and diagnostic not in waiting:
             yield f"hookwright: {diagnostic.severity.value}: {diagnostic_line(diagnostic)}"
-
-
-def waiting_for_review(hooks: int, settings: int) -> str:
-    """Write how many hooks and settings keys wait for the user's review, and what to type."""
-    counts = [plural(count, word) for count, word in ((hooks, "hook"), (settings, "setting")) if count]
-    are, them = ("is", "it") if hooks + settings == 1 else ("are", "them")
-    return f"{' and '.join(counts)} of this project {are} off until you review {them}: hookwright trust"
 
 
 def diagnostic_line(diagnostic: Diagnostic) -> str:

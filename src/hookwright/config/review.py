@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from hookwright.config.frontmatter import agent_request, component_groups, read_frontmatter
 from hookwright.config.items import ABSENT, DIRECTORY, Changed, Item, State, Trusted
 from hookwright.config.load import Loaded
+from hookwright.config.settings import UNTIL_TRUSTED
 from hookwright.config.truststore import FileCopy, Record, TrustStore
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
-from hookwright.text import short_path
+from hookwright.text import plural, short_path
 
 #: Longer files are not compared line by line.
 _MAX_DIFF = 1500
@@ -98,6 +99,20 @@ def accept(store: TrustStore, project: str, chosen: Iterable[Reviewed]) -> None:
     for place, items in by_project.items():
         superseded = [item.state.previous.digest for item in items if isinstance(item.state, Changed)]
         store.record(place, [item.item.record for item in items], superseded)
+
+
+def waits_for_review(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a hook or a settings key that is only off until the user trusts it."""
+    return diagnostic.code == "untrusted" or UNTIL_TRUSTED in diagnostic.message
+
+
+def review_line(waiting: Sequence[Diagnostic]) -> str:
+    """Write how many hooks and settings keys wait for the user's review, and what to type."""
+    hooks = sum(diagnostic.code == "untrusted" for diagnostic in waiting)
+    pairs = ((hooks, "hook"), (len(waiting) - hooks, "setting"))
+    what = " and ".join(plural(count, word) for count, word in pairs if count)
+    are, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
+    return f"{what} of this project {are} off until you review {them}: hookwright trust"
 
 
 #: Defaults of a handler's fields, which a settings file does not write.

@@ -111,6 +111,9 @@ def output_schema(event: str) -> Schema:
         },
         "required": ["hookEventName", *(camel(name) for name in sorted(rules.required))],
     }
+    for name in (camel(name) for name in rules.output):
+        # A decision next to hookSpecificOutput is reported as misplaced and has no effect.
+        properties.setdefault(name, {"not": {}, "description": "belongs inside hookSpecificOutput"})
     return {
         "$schema": DIALECT,
         "title": f"{event} output",

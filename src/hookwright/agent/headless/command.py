@@ -23,10 +23,11 @@ from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person
 from hookwright.agent.state.updates import Diagnosed, Note, Update
 from hookwright.agent.state.user_notes import HOOK_CHANGED
+from hookwright.config import review_line, waits_for_review
 from hookwright.errors import ConfigError
 from hookwright.models import from_environment, has_key
 from hookwright.observers import Notice
-from hookwright.protocol.diagnostics import Severity
+from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.text import say
 
 #: Set to 1 by a host that waits for the session's state before it closes the input.
@@ -119,6 +120,8 @@ class Console:
         shown = StreamOptions(hook_events=args.include_hook_events, partial_messages=args.include_partial_messages)
         self._output = SilentOutput() if args.init_only else output_for(args.output_format, shown)
         self._log = _debug_log(args)
+        #: What only waits for the user's review; it becomes one line.
+        self._waiting: list[Diagnostic] = []
         self._verbose: bool = args.verbose and args.output_format == "text"
         self.control: Control | None = None
         self.person = Person()
@@ -146,12 +149,20 @@ class Console:
         self._output.update(update)
         if self._log is not None:
             self._log.update(update)
+        if isinstance(update, Diagnosed) and waits_for_review(update.diagnostic):
+            self._waiting.append(update.diagnostic)
+            return
+        self._say_waiting()
         if isinstance(update, Diagnosed) and update.diagnostic.severity is not Severity.INFO:
             say([f"hookwright: {update.diagnostic}"], sys.stderr)
         elif isinstance(update, Note) and (
             update.tag in ("session-end", "option", HOOK_CHANGED) or (self._verbose and update.level == "info")
         ):
             say([f"hookwright: {update.text}" if update.tag == HOOK_CHANGED else update.text], sys.stderr)
+
+    def _say_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        say([f"hookwright: {review_line(waiting)}"] if waiting else [], sys.stderr)
 
     def notice(self, notice: Notice) -> None:
         """Print and log a notice of the engine."""
@@ -161,6 +172,7 @@ class Console:
 
     def close(self) -> None:
         """Print what was kept for the end."""
+        self._say_waiting()
         self._output.close()
         if self._log is not None:
             self._log.close()

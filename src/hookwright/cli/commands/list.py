@@ -92,7 +92,7 @@ def _lines(states: list[HookState], loaded: Loaded, style: Style) -> Iterator[st
         yield f"       {mark}, {matcher}{_extras(entry)}  {style.dim(place(entry.handler.source))}"
         if detail:
             yield f"       {style.dim(detail)}"
-    yield style.dim(_counts(states))
+    yield style.dim(_counts(states, loaded))
     yield from (style.dim(diagnostic_line(d)) for d in loaded.diagnostics if d.severity.value == "info")
 
 
@@ -104,10 +104,12 @@ def _mark(state: HookState, loaded: Loaded, style: Style) -> tuple[str, str]:
     return (style.dim(detail), "") if state.waits else (style.warn(f"off: {reason.value}"), detail)
 
 
-def _counts(states: list[HookState]) -> str:
+def _counts(states: list[HookState], loaded: Loaded) -> str:
     active = sum(state.off is None for state in states)
+    stuck = sum(state.off is None and obstacle(state.entry.handler, loaded) is not None for state in states)
     waiting = sum(state.waits for state in states)
-    text = f"{active} active, {len(states) - active - waiting} off"
+    unable = f" ({stuck} cannot work here)" if stuck else ""
+    text = f"{active} active{unable}, {len(states) - active - waiting} off"
     return f"{text}, {waiting} only while a skill or agent is active" if waiting else text
 
 
