@@ -14,7 +14,7 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import AgentHandler, CommandHandler, Handler, HttpHandler, OnFailure, PromptHandler
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Component, Scope, Source
-from hookwright.selection import Circumstances, Selection, select, states
+from hookwright.selection import Circumstances, Selection, inactive, select, states
 from support import command, event
 from test_engine import group
 
@@ -253,3 +253,32 @@ def test_copies_with_different_matchers_both_run() -> None:
             [group("PreToolUse", command("a"), matcher=first), group("PreToolUse", command("a"), matcher=second)]
         )
         assert [state.off and state.off[0] for state in states(list(found), NOW)] == expected
+
+
+def test_a_handler_that_never_runs_is_off_with_its_reason() -> None:
+    found = HookSet.build(
+        [
+            group("SessionStart", HttpHandler(source=USER, url="http://x")),
+            group("SessionStart", PromptHandler(source=USER, prompt="p")),
+            group("PreToolUse", command("a"), matcher="["),
+        ]
+    )
+    reasons = [state.off and state.off[0] for state in states(list(found), NOW)]
+    assert reasons == [SkipReason.KIND, SkipReason.KIND, SkipReason.INVALID_MATCHER]
+    assert inactive(command("a")) == (SkipReason.INACTIVE, "only while its component is active")
+
+
+def test_which_of_several_copies_runs() -> None:
+    def kept(*handlers: Handler) -> tuple[Handler, ...]:
+        found = select(HookSet.build([group("PreToolUse", *handlers)]), call(), NOW)
+        assert len(found.skips) == len(handlers) - 1
+        return found.handlers
+
+    plain, late = command("a"), command("a", is_async=True)
+    managed, project = (
+        command("a", Scope.MANAGED),
+        CommandHandler(source=Source(Scope.PROJECT, "p.json", "x", from_project=True), command="a"),
+    )
+    closed = command("a", on_failure=OnFailure.BLOCK)
+    for winner, loser in ((plain, late), (plain, project), (closed, plain), (managed, plain), (late, project)):
+        assert kept(winner, loser) == kept(loser, winner) == (winner,)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from hookwright.aggregate import aggregate
 from hookwright.interpret import interpret, interpret_late
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.handlers import AgentHandler, CallbackHandler, Handler, PromptHandler
 from hookwright.protocol.job import Job
-from hookwright.protocol.outcome import Outcome, Run, Timing
-from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
-from hookwright.protocol.sources import Scope
+from hookwright.protocol.outcome import Outcome, Run, Timing, Verdict
+from hookwright.protocol.replies import Answered, Exited, Failed, Failure, Judged, Reply, TimedOut
+from hookwright.protocol.sources import Scope, Source
 from hookwright.visibility import (
     NOT_RUN,
     RETRY,
@@ -20,11 +22,12 @@ from hookwright.visibility import (
     Reader,
     as_sent,
     for_reader,
+    is_echoed,
     late_messages,
     messages,
     model_texts,
 )
-from support import command, event, exited, run_of, specific
+from support import command, event, exited, failing_closed, run_of, specific
 
 
 def outcome(name: str, *replies: Reply) -> Outcome:
@@ -276,3 +279,127 @@ def test_an_ask_that_lost_to_a_deny_is_not_asked() -> None:
 
 def test_nothing_said_is_nothing_seen() -> None:
     assert messages(aggregate(event("Stop"), [run_of(interpret(exited(0), command(), event("Stop")))])) == ()
+
+
+# ── word for word ──
+
+
+def by(handler: Handler, reply: Reply, name: str) -> Outcome:
+    moment = event(name)
+    return aggregate(moment, [Run(handler, reply, interpret(reply, handler, moment), Timing(0, 0))])
+
+
+def test_the_texts_of_the_protocol_are_word_for_word() -> None:
+    assert RETRY == "The PermissionDenied hook indicated you may retry this tool call."
+    assert NOT_RUN == "The tool was not run: a hook stopped the turn before it."
+    handler = command("x", async_rewake=True)
+    late = interpret_late("b", Job(handler, event("Stop"), b"", 0, "h", None), exited(2, "", "WAKE"))
+    (message,) = late_messages(late)
+    assert message.text == (
+        "<system-reminder>\n"
+        "[SYSTEM NOTIFICATION - NOT USER INPUT]\n"
+        "This is an automated background-task event, NOT a message from the user.\n"
+        "No person has said, approved or confirmed anything since the last genuine user message.\n"
+        "<task-notification>\n<summary>Stop hook feedback</summary>\n</task-notification>\n"
+        'Stop hook blocking error from command "Stop": WAKE\n'
+        "</system-reminder>"
+    )
+
+
+def test_without_runs_there_is_nothing_to_read() -> None:
+    assert model_texts(aggregate(event("SessionStart"), []), Place.REMINDER) == ()
+
+
+def test_a_stop_after_a_tool_drops_the_context_of_its_own_hook_alone() -> None:
+    stops = {"continue": False, "stopReason": "S", **specific("PostToolUse", additionalContext="OWN")}
+    speaks = specific("PostToolUse", additionalContext="OTHER")
+    both = texts(outcome("PostToolUse", exited(0, stops), exited(0, speaks), exited(0)), Reader.MODEL)
+    assert both == [
+        "PostToolUse:Bash hook additional context: OTHER",
+        "PostToolUse:Bash hook stopped continuation: S",
+    ]
+    alone = texts(outcome("PostToolUse", exited(0, stops)), Reader.MODEL)
+    assert alone == ["PostToolUse:Bash hook stopped continuation: S"]
+    silent = texts(outcome("PostToolUse", exited(0, {"continue": False, "stopReason": "S"})), Reader.MODEL)
+    assert silent == ["PostToolUse:Bash hook stopped continuation: S"]
+    assert texts(outcome("PostToolUse", exited(0, speaks)), Reader.MODEL) == [
+        "PostToolUse:Bash hook additional context: OTHER"
+    ]
+
+
+def test_an_empty_first_prompt_is_no_message() -> None:
+    assert (
+        texts(outcome("SessionStart", exited(0, specific("SessionStart", initialUserMessage=""))), Reader.MODEL) == []
+    )
+
+
+def test_plain_text_that_a_block_dropped_is_not_read() -> None:
+    made = outcome("UserPromptExpansion", exited(0, "CTX"), exited(2, "", "no"))
+    assert [message for message in messages(made) if message.form is Form.CONTEXT] == []
+    run = run_of(Verdict(plain="dropped"))
+    kept = aggregate(event("SessionStart"), [run])
+    assert model_texts(kept, Place.REMINDER) == ("SessionStart:startup hook success: dropped",)
+    assert model_texts(msgspec.structs.replace(kept, plain=()), Place.REMINDER) == ()
+
+
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
+def test_a_block_of_a_prompt_or_agent_hook_is_read_once(name: str) -> None:
+    source = Source(Scope.USER)
+    for handler in (PromptHandler(source=source, prompt="p"), AgentHandler(source=source, prompt="p")):
+        assert not is_echoed(handler, CATALOGUE[name].rules)
+        assert len(texts(by(handler, Judged(False, "R"), name), Reader.MODEL)) == 1
+    assert is_echoed(command(), CATALOGUE[name].rules)
+    assert not is_echoed(command(), CATALOGUE["TeammateIdle"].rules)
+
+
+def test_a_callback_is_named_as_one() -> None:
+    handler = CallbackHandler(source=Source(Scope.PROGRAM), function=print)
+    made = by(handler, Answered({"decision": "block", "reason": "R"}), "PreToolUse")
+    assert texts(made, Reader.MODEL) == ["PreToolUse:Callback hook error: R"]
+    failed = by(handler, Failed(Failure.EXCEPTION, "boom\nline 2"), "Stop")
+    assert texts(failed, Reader.USER) == ["Stop:Callback hook error: boom"]
+    assert texts(failed, Reader.DEBUG) == ["boom\nline 2"]
+
+
+def test_a_failure_of_one_line_is_no_second_line_in_the_log() -> None:
+    failed = outcome("PreToolUse", Failed(Failure.LAUNCH, "boom"))
+    assert texts(failed, Reader.DEBUG) == []
+
+
+def test_a_block_without_a_reader_is_a_line_of_the_debug_log() -> None:
+    made = outcome("ConfigChange", exited(2, "", "no"))
+    assert "ConfigChange:project_settings blocked: [hook-0]: no" in texts(made, Reader.DEBUG)
+    assert texts(made, Reader.USER) == []
+
+
+def test_a_refusal_that_fails_closed_is_no_notice() -> None:
+    made = by(failing_closed("guard"), exited(1, "", "boom"), "PreToolUse")
+    assert made.runs[0].verdict.error is not None
+    assert Form.NOTICE not in {message.form for message in messages(made)}
+
+
+def test_a_timeout_is_for_the_verbose_view_except_on_prompts() -> None:
+    for name, reader in (("PreToolUse", Reader.VERBOSE), ("UserPromptSubmit", Reader.USER)):
+        (notice,) = (one for one in messages(outcome(name, TimedOut(1))) if one.form is Form.NOTICE)
+        assert notice.reader is reader
+
+
+def test_the_same_model_error_is_put_before_the_user_once() -> None:
+    def readers(*replies: Reply) -> list[Reader]:
+        return [one.reader for one in messages(outcome("PreToolUse", *replies)) if one.form is Form.NOTICE]
+
+    same, other = Failed(Failure.MODEL, "no model"), Failed(Failure.MODEL, "no key")
+    assert readers(same, same) == [Reader.USER, Reader.VERBOSE]
+    assert readers(same, other) == [Reader.USER, Reader.USER]
+    assert readers(exited(0), same) == [Reader.USER]
+    launch = Failed(Failure.LAUNCH, "no model")
+    assert readers(launch, launch) == [Reader.USER, Reader.USER]
+    assert readers(exited(1), same, same) == [Reader.USER, Reader.USER, Reader.VERBOSE]
+
+
+def test_the_debug_log_has_reasons_and_streams() -> None:
+    deferred = specific("PreToolUse", permissionDecision="defer", permissionDecisionReason="LATER")
+    assert texts(outcome("PreToolUse", exited(0, deferred)), Reader.DEBUG) == ["PreToolUse:Bash defer: LATER"]
+    odd = outcome("PreToolUse", Exited(0, b"\xff out", b"\xff err"))
+    assert texts(odd, Reader.DEBUG) == ["PreToolUse:Bash stderr: \ufffd err"]
+    assert texts(odd, Reader.VERBOSE) == ["\ufffd out"]

@@ -234,7 +234,7 @@ def _changes(node: ast.AST, slot: Slot) -> Iterator[ast.AST | None]:
             yield ast.Continue()
         case ast.AugAssign(target=target, op=ast.Add(), value=value):
             yield ast.Assign(targets=[target], value=value, lineno=node.lineno)
-        case ast.Return(value=ast.expr() as value) if not _is_none(value):
+        case ast.Return(value=ast.expr() as value) if not _is_nothing(value):
             yield ast.Return(ast.Constant(None))
     if _is_condition(slot) and isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.NamedExpr):
         yield ast.UnaryOp(ast.Not(), node)
@@ -259,8 +259,9 @@ def _other(value: object) -> Iterator[bool | int | float | str | bytes]:
             yield value[: len(value) // 2] + b"XX" + value[len(value) // 2 :]
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_nothing(node: ast.expr) -> bool:
+    """Return whether None would mean the same: it is None, or a plain no."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def _is_condition(slot: Slot) -> bool:

@@ -206,8 +206,10 @@ def fate(change: Callable[[], None], items: Sequence[pytest.Item], seconds: floa
                 os._exit(1)
 
     status, answer = in_fork(work, _SPARE + _FACTOR * seconds)
-    if not answer.startswith(b"+"):
+    if answer.startswith(b"!NotApplied"):
         raise SystemExit(f"a change could not be made: {answer.decode()}")
+    if not answer.startswith(b"+"):
+        return Fate(End.KILLED, f"import: {answer.decode()}")  # a constant that cannot be evaluated
     if os.WIFSIGNALED(status):
         ended = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
         return Fate(End.TIMEOUT) if ended else Fate(End.KILLED, f"signal {os.WTERMSIG(status)}")

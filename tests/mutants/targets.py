@@ -12,6 +12,6 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "hookwright/visibility.py": ("test_visibility.py", "test_aggregate.py", "test_interpret.py"),
     "hookwright/matching/matchers.py": _RULES,
     "hookwright/matching/conditions.py": ("test_conditions.py", "test_selection.py", "agent/test_permissions.py"),
-    "hookwright/protocol/wire.py": ("test_wire.py", "test_interpret.py"),
+    "hookwright/protocol/wire.py": ("test_wire_answers.py", "test_wire.py", "test_interpret.py"),
     "hookwright/agent/permissions/decide.py": ("agent/test_permissions.py", "agent/test_permissions_commands.py"),
 }
