@@ -1,12 +1,14 @@
-"""Print the requirement rows that no test names: `make coverage-map`, or `--group 4` for one group.
+"""Print the requirement rows that no test names, and those no mutant proves: `make coverage-map`, or `--group 4`.
 
-A row is named by a mark, `@pytest.mark.req("R-172")`. Marks are read from the source; no test is imported.
+A row is *named* by a mark, `@pytest.mark.req("R-172")`, or by `requirements` of a conformance case. Both are read from
+the source; no test is imported. A row is *proven* if a test with its mark noticed a mutant of `make mutants`.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 REQUIREMENTS = ROOT / "docs" / "requirements.md"
 TESTS = ROOT / "tests"
+KIT = TESTS / "conformance" / "kit"
+RECORD = TESTS / "mutants" / "record.json"
 
 _GROUP = re.compile(r"^## (\d+)\. (.+)$")
 _ROW = re.compile(r"^\| (R-\d{3}) \| (.+?) \| ")
@@ -78,18 +82,34 @@ def all_marks() -> list[Mark]:
     return [mark for path in files for mark in read_marks(path.read_text(), path.relative_to(ROOT))]
 
 
-def report(rows: list[Row], named: set[str], only: int | None) -> Iterator[str]:
-    """Tell group by group how many rows are named, and which are not."""
+def case_marks() -> list[Mark]:
+    """Read the rows that conformance cases name; their lines are not known."""
+    found = []
+    for path in sorted(KIT.glob("*/*.json")):
+        rows = json.loads(path.read_text()).get("requirements", [])
+        found += [Mark(row, path.relative_to(ROOT), 1) for row in rows]
+    return found
+
+
+def proven_rows() -> set[str]:
+    """Read the rows whose marked tests noticed a mutant."""
+    return set(json.loads(RECORD.read_text())["rows"])
+
+
+def report(rows: list[Row], named: set[str], proven: set[str], only: int | None) -> Iterator[str]:
+    """Say group by group how many rows are named and proven, and which are not named."""
     groups = dict.fromkeys((row.group, row.title) for row in rows)
     for number, title in groups:
         if only not in (None, number):
             continue
         mine = [row for row in rows if row.group == number]
         missing = [row for row in mine if row.id not in named]
-        yield f"{number:>2}. {title}: {len(mine) - len(missing)} of {len(mine)}"
+        shown = sum(row.id in proven for row in mine)
+        yield f"{number:>2}. {title}: {len(mine) - len(missing)} of {len(mine)} named, {shown} proven by mutation"
         for row in missing:
             yield f"      {row.id}  {row.text if len(row.text) <= 100 else row.text[:99] + '…'}"
-    yield f"total: {sum(row.id in named for row in rows)} of {len(rows)} rows are named by a test"
+    total = f"{sum(row.id in named for row in rows)} of {len(rows)} rows are named by a test"
+    yield f"total: {total}, {sum(row.id in proven for row in rows)} are proven by mutation"
 
 
 def main() -> None:
@@ -97,8 +117,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--group", type=int, metavar="N", help="only this group of requirements")
     args = parser.parse_args()
-    named = {mark.row for mark in all_marks()}
-    print("\n".join(report(all_rows(), named, args.group)))
+    named = {mark.row for mark in (*all_marks(), *case_marks())}
+    print("\n".join(report(all_rows(), named, proven_rows(), args.group)))
 
 
 if __name__ == "__main__":

@@ -496,7 +496,8 @@ def test_every_row_is_read() -> None:
 
 def test_no_mark_names_an_unknown_row() -> None:
     known = {row.id for row in coverage_map.all_rows()}
-    unknown = [f"{mark.path}:{mark.line} {mark.row}" for mark in coverage_map.all_marks() if mark.row not in known]
+    marks = (*coverage_map.all_marks(), *coverage_map.case_marks())
+    unknown = [f"{mark.path}:{mark.line} {mark.row}" for mark in marks if mark.row not in known]
     assert unknown == []
 
 
@@ -514,8 +515,20 @@ def test(x): ...
 
 def test_the_map_names_what_no_test_names() -> None:
     listed = coverage_map.read_rows("## 1. One\n| R-001 | first | 0 | | |\n| R-002 | second | 0 | | |\n## 2. Two\n")
-    assert list(coverage_map.report(listed, {"R-001"}, None)) == [
-        " 1. One: 1 of 2",
+    assert list(coverage_map.report(listed, {"R-001"}, {"R-001"}, None)) == [
+        " 1. One: 1 of 2 named, 1 proven by mutation",
         "      R-002  second",
-        "total: 1 of 2 rows are named by a test",
+        "total: 1 of 2 rows are named by a test, 1 are proven by mutation",
     ]
+
+
+def test_every_row_is_named_and_a_case_counts() -> None:
+    marks = [*coverage_map.all_marks(), *coverage_map.case_marks()]
+    assert sorted({row.id for row in coverage_map.all_rows()} - {mark.row for mark in marks}) == []
+    assert {"R-247", "R-261"} <= {mark.row for mark in coverage_map.case_marks()}
+
+
+def test_a_proof_is_a_marked_test_that_noticed_a_mutant() -> None:
+    marked = {(str(mark.path), mark.row) for mark in coverage_map.all_marks()}
+    record = json.loads(coverage_map.RECORD.read_text())["rows"]
+    assert [row for row, proof in record.items() if (proof["test"].split("::")[0], row) not in marked] == []

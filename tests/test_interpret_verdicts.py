@@ -84,6 +84,12 @@ def test_exit_2_keeps_everything_its_json_says_but_a_lift() -> None:
     )
 
 
+def test_exit_2_keeps_the_fields_of_its_event() -> None:
+    answer = specific("UserPromptSubmit", suppressOriginalPrompt=True)
+    v = of(exited(2, answer, "WHY"), name="UserPromptSubmit")
+    assert (v.decision, v.fields) == (Block("[guard.sh]: WHY"), {"suppress_original_prompt": True})
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "decision", "stop"),
     [
@@ -572,3 +578,14 @@ def test_a_valid_answer_at_another_status_is_not_enough_for_a_guard_that_fails_c
     answer = json.dumps({"systemMessage": "M"})
     assert of(exited(1, answer, "boom")).system_message == "M"
     assert isinstance(of(exited(1, answer, "boom"), CLOSED).decision, Deny)
+
+
+def test_a_silent_hook_whose_files_were_left_behind_is_an_error() -> None:
+    lost = "names a.sh, which is in /p but not in /p/sub"
+    for stdout in (b"", b" \n"):
+        assert of(Exited(0, stdout, lost=lost)) == error(lost, "working-directory-moved")
+        assert of(Exited(0, stdout, lost=lost), CLOSED) == closed("failed", lost, lost, "working-directory-moved")
+    assert of(Exited(0, b'{"systemMessage": "M"}', lost=lost)) == Verdict(system_message="M")
+    text = "Failed with non-blocking status code: No stderr output"
+    assert of(Exited(3, b"", lost=lost)) == error(text, "exit-status")
+    assert of(Exited(0, b"text")) == Verdict()

@@ -48,6 +48,8 @@ OBSERVED: dict[str | None, tuple[str, ...]] = {
 def test_observed_table(text: str | None) -> None:
     matcher = compile_matcher(text)
     assert tuple(tool for tool in TOOLS if matcher.matches(tool)) == OBSERVED[text]
+    assert tuple(tool for tool in TOOLS if matcher.decide(tool) == Match()) == OBSERVED[text]
+    assert all(matcher.decide(tool) in (Match(), NoMatch()) for tool in TOOLS)
 
 
 @pytest.mark.req("R-035")
@@ -161,7 +163,15 @@ def test_a_match_that_cannot_be_decided_counts_and_says_so() -> None:
     answer = matcher.decide("a" * 400)
     assert isinstance(answer, Undecided)
     assert "50000 steps" in answer.reason
+    assert answer.reason.startswith(r"the regular expression /(a*)*(a*)*(a*)*(a*)*\1\2\3\4b$/ gave up: ")
     assert matcher.matches("a" * 400)
+
+
+def test_only_bars_and_commas_separate_names() -> None:
+    for narrow, text in ((False, "aXb|cXXd,e-f"), (True, "aXb|cXXd")):
+        matcher = compile_matcher(text, narrow=narrow)
+        assert isinstance(matcher, MatchNames)
+        assert sorted(matcher.names) == (["aXb", "cXXd"] if narrow else ["aXb", "cXXd", "e-f"])
 
 
 def test_only_the_first_512_characters_count() -> None:

@@ -143,6 +143,7 @@ def test_a_matcher_that_cannot_be_decided_runs_the_hook_and_is_noted() -> None:
         ("/p", "", "/p/src/a", True),
         ("/p", "", "/w/src/a", False),
         ("", "", "/w/src/a", True),
+        ("", "", "/p/src/a", False),
         ("/p", "/h/.claude", "/h/.claude/src/a", True),
         ("/p", "/h/.claude", "/p/src/a", False),
     ],

@@ -132,6 +132,7 @@ def test_lines_of_json_are_text_unless_one_of_them_is_an_answer() -> None:
         ('"continue": true', False),
         ('"decision": "approve"', False),
         ("decision: block", False),
+        ('"decisionX: "block"', False),
         ('"reason": "x"', False),
     ],
 )

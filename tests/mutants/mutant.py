@@ -130,7 +130,7 @@ def _of_definition(node: ast.stmt, slot: Slot, prefix: str) -> Iterator[tuple[st
                 for lines, found in _walk(Slot(node, "body", index), _lines(inner)):
                     yield f"{prefix}{node.name}", lines, found
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-            for name in () if _is_type(value) else sorted(assigned(node)):
+            for name in () if _is_type(value) else sorted(assigned(node) - {"__all__"}):
                 for lines, found in _walk(Slot(node, "value"), _lines(node)):
                     yield name, lines, found
 

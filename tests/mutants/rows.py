@@ -39,7 +39,9 @@ def run() -> int:
             tests = [item for item in items if change.row in rows_of(item)]
             with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
                 end = fate(functools.partial(_apply, change, Path(folder)), tests, _LIMIT)
-            print(f"{change.row}: {end.end.value}: {change.file}: {change.after.strip()} {end.killer}", flush=True)
+            if end.killer.startswith("import: "):
+                raise SystemExit(f"{change.row}: {end.killer}")
+            print(f"{change.row}: {end.end.value}: {change.file} {end.killer}", flush=True)
             record.rows.pop(change.row, None)
             if end.end is End.SURVIVED:
                 unnoticed.append(change)

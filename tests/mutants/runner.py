@@ -25,7 +25,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from mutants.mutant import ROOT, SOURCE, Mutant
-from mutants.swap import put_constants, put_function
+from mutants.swap import clear_caches, put_constants, put_function
 
 #: Processor seconds for a mutant in addition to what its tests take, times this factor.
 _SPARE = 3
@@ -156,7 +156,7 @@ def reach(items: Sequence[pytest.Item], files: Iterable[str]) -> dict[str, Reach
     def work(writing: int) -> None:
         watch = coverage.Coverage(data_file=None, include=list(paths), config_file=False, messages=False)
         watch.start()
-        found = {item.nodeid: Reach(seconds) for item, seconds in _timed(items, watch)}
+        found = {item.nodeid: Reach(seconds) for item, seconds in _timed(items, watch, list(paths.values()))}
         watch.stop()
         data = watch.get_data()
         for path, file in paths.items():
@@ -173,8 +173,12 @@ def reach(items: Sequence[pytest.Item], files: Iterable[str]) -> dict[str, Reach
     return msgspec.json.decode(answer, type=dict[str, Reach])
 
 
-def _timed(items: Sequence[pytest.Item], watch: coverage.Coverage) -> Iterator[tuple[pytest.Item, float]]:
+def _timed(
+    items: Sequence[pytest.Item], watch: coverage.Coverage, files: Sequence[str]
+) -> Iterator[tuple[pytest.Item, float]]:
     for index, item in enumerate(items):
+        for file in files:
+            clear_caches(module_of(file))
         watch.switch_context(item.nodeid)
         before = time.process_time()
         if _fails(item, items[index + 1] if index + 1 < len(items) else None):

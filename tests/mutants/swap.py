@@ -22,6 +22,7 @@ def put_function(module: types.ModuleType, tree: ast.Module, function: str) -> N
     mine = [found for found in _functions(module) if found.__qualname__ == function]
     if function not in codes or not mine:
         raise NotApplied(f"{module.__name__}.{function} is not a function of the module")
+    clear_caches(module)
     for found in mine:
         found.__code__ = codes[function]
     put_constants(module, tree, function)
@@ -45,12 +46,21 @@ def put_constants(module: types.ModuleType, tree: ast.Module, name: str) -> None
     for statement in tree.body:
         names = assigned(statement)
         used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        if used & changed and isinstance(statement, ast.FunctionDef):
+            changed.add(statement.name)
         if names and used & changed:
             before = {name: module.__dict__.get(name) for name in names}
             only = ast.Module([statement], [])
             exec(compile(only, str(module.__file__), "exec"), module.__dict__)
             changed |= names
             _rebind(before, module)
+
+
+def clear_caches(module: types.ModuleType) -> None:
+    """Forget what functions of a module remember, so that the next call runs them."""
+    for value in list(module.__dict__.values()):
+        if hasattr(value, "cache_clear") and getattr(value, "__module__", "") == module.__name__:
+            value.cache_clear()
 
 
 def _rebind(before: dict[str, Any], module: types.ModuleType) -> None:
@@ -93,8 +103,8 @@ def _plain(value: object, module: types.ModuleType) -> Iterator[types.FunctionTy
         case functools.cached_property():
             yield from _plain(value.func, module)
         case types.FunctionType() if value.__module__ == module.__name__:
-            yield value
+            if value.__code__.co_qualname == value.__qualname__:  # else it is a decorator's, around the one meant
+                yield value
             yield from _plain(getattr(value, "__wrapped__", None), module)
         case _ if hasattr(value, "cache_clear"):
-            value.cache_clear()
             yield from _plain(getattr(value, "__wrapped__", None), module)

@@ -11,7 +11,15 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "hookwright/selection.py": ("test_selection_details.py", "test_selection.py", *_RULES),
     "hookwright/visibility.py": ("test_visibility.py", "test_aggregate.py", "test_interpret.py"),
     "hookwright/matching/matchers.py": _RULES,
-    "hookwright/matching/conditions.py": ("test_conditions.py", "test_selection.py", "agent/test_permissions.py"),
+    "hookwright/matching/conditions.py": (
+        "test_conditions_tools.py",
+        "test_conditions.py",
+        "agent/test_permissions.py",
+    ),
     "hookwright/protocol/wire.py": ("test_wire_answers.py", "test_wire.py", "test_interpret.py"),
-    "hookwright/agent/permissions/decide.py": ("agent/test_permissions.py", "agent/test_permissions_commands.py"),
+    "hookwright/agent/permissions/decide.py": (
+        "agent/test_permissions_reasons.py",
+        "agent/test_permissions.py",
+        "agent/test_permissions_commands.py",
+    ),
 }

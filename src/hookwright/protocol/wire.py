@@ -287,7 +287,7 @@ def _misplaced(value: Mapping[str, Json], rules: EventRules) -> tuple[str, ...]:
     outside = [key for key in value if key in _DECIDING and key not in TOP_LEVEL]
     specific = value.get("hookSpecificOutput")
     inner = {camel(field) for field in rules.output}
-    inside = [key for key in specific or () if key in _DECIDING and key not in inner and key != "hookEventName"]
+    inside = [key for key in specific or () if key in _DECIDING and key not in inner]
     return (*outside, *inside)
 
 
