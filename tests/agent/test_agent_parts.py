@@ -11,13 +11,13 @@ from hookwright.agent.headless.control import read_prompt
 from hookwright.agent.state.components import Skill, given_agents
 from hookwright.agent.state.inbox import Prompt
 from hookwright.agent.state.instructions import MAX_DEPTH, Instructions
-from hookwright.agent.state.session import has_effort
 from hookwright.agent.subagents.worktrees import WorktreeFailed, checked
 from hookwright.agent.turn.submission import typed_command
 from hookwright.agent.turn.watch import FileChange, Watch, watched_names
 from hookwright.errors import ConfigError
 from hookwright.hookset import HookSet
 from hookwright.protocol.handlers import MatcherGroup
+from hookwright.protocol.matched import has_effort
 from support import command
 
 # ── skills and agents ───────────────────────────────────────────────────────

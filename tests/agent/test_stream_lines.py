@@ -51,6 +51,10 @@ def test_turns_of_other_endings(updates: list[Update], ending: TurnEnd, count: i
 def test_the_price_of_tokens() -> None:
     assert usd("claude-opus-5-5", Usage(1000, 10)) == pytest.approx(0.0042)
     assert usd("anthropic/claude-sonnet-4-5-20250929", Usage(1000, 10, 1000, 1000)) == pytest.approx(0.0072)
+    assert usd("claude-haiku-5-5", Usage(100_000, 1000)) == pytest.approx(0.0105)
+    assert usd("claude-haiku-5-5", Usage(100_000, 1000, 1)) == pytest.approx(0.0525, rel=0.001), "a long prompt"
+    assert usd("gpt-6.1-terra", Usage(1000, 10, 0, 1000)) == pytest.approx(0.0011)
     assert usd("some-model", Usage(1, 1)) is None
-    assert total_usd({"claude-opus-5-5": Usage(1000, 10), "some-model": Usage(1)}) is None
-    assert total_usd({}) == 0
+    assert total_usd([0.5, None]) is None
+    assert total_usd([0.5, 0.25]) == pytest.approx(0.75)
+    assert total_usd([]) == 0

@@ -19,7 +19,7 @@ COMMAND = {
         *("prompt", "print", "output_format", "input_format", "verbose", "include_hook_events"),
         *("include_partial_messages", "script", "debug_file", "agents_json", "init", "init_only", "maintenance"),
         *("permission_prompt_tool", "json_schema_text", "system_prompt_file", "effort", "thinking", "betas"),
-        *("max_thinking_tokens", "replay_user_messages"),
+        *("max_thinking_tokens", "replay_user_messages", "thinking_display", "task_budget"),
     },
 }
 ENV = {"A": "B"}

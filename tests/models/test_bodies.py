@@ -11,7 +11,15 @@ import pytest
 from hookwright.executors.prompt import SCHEMA
 from hookwright.models import anthropic, from_environment, openai
 from hookwright.models._system_role import SystemRole
-from hookwright.models.types import Request, Response, ToolDefinition
+from hookwright.models.types import (
+    AdaptiveThinking,
+    NoThinking,
+    Request,
+    Response,
+    ThinkingBudget,
+    ToolDefinition,
+    Tuning,
+)
 from servers import Server, chat_api, fail, messages_api, say
 
 USER = {"role": "user", "content": "hi"}
@@ -37,7 +45,8 @@ REMINDER = {"type": "text", "text": "<system-reminder>\nnote\n</system-reminder>
     ],
 )
 def test_models_of_the_messages_api_differ(name: str, role: SystemRole, quiet: dict[str, Any]) -> None:
-    assert anthropic.abilities(name) == anthropic.Abilities(role, quiet)
+    can = anthropic.abilities(name)
+    assert (can.system_role, can.without_thinking) == (role, quiet)
     body = anthropic.request_body(Request(messages=[USER, NOTE], thinking=False), name)
     kept = [USER, NOTE]
     reminded = [{"role": "user", "content": [{"type": "text", "text": "hi"}, REMINDER]}]
@@ -67,6 +76,81 @@ def test_models_of_chat_completions_differ(name: str, limit: str, effort: str | 
     body = openai.request_body(Request(messages=[USER], thinking=False, max_tokens=7), name)
     assert (body[limit], body.get("reasoning_effort")) == (7, effort)
     assert "reasoning_effort" not in openai.request_body(Request(messages=[USER]), name)
+
+
+ADAPTIVE = {"type": "adaptive"}
+BUDGET = {"type": "enabled", "budget_tokens": 2000}
+
+
+@pytest.mark.parametrize(
+    ("name", "tuning", "sent", "said"),
+    [
+        ("claude-sonnet-5-5", Tuning(thinking=AdaptiveThinking()), {"thinking": ADAPTIVE}, ""),
+        ("claude-sonnet-4-5", Tuning(thinking=AdaptiveThinking()), {}, "takes --max-thinking-tokens"),
+        ("claude-haiku-5-5", Tuning(thinking=ThinkingBudget(2000)), {"thinking": ADAPTIVE}, "not limited to 2000"),
+        ("claude-haiku-4-5", Tuning(thinking=ThinkingBudget(2000)), {"thinking": BUDGET}, ""),
+        ("claude-opus-4-6", Tuning(thinking=ThinkingBudget(2000)), {"thinking": BUDGET}, ""),
+        ("some-model", Tuning(thinking=ThinkingBudget(2000)), {"thinking": BUDGET}, ""),
+        ("some-model", Tuning(thinking=NoThinking()), {}, "disabled has no effect"),
+        ("claude-haiku-5-5", Tuning(thinking=NoThinking()), {"thinking": {"type": "disabled"}}, ""),
+        ("claude-opus-5-5", Tuning(thinking=NoThinking()), {"output_config": {"effort": "low"}}, "always thinks"),
+        ("claude-opus-5-5", Tuning(effort="max"), {"output_config": {"effort": "max"}}, ""),
+        ("claude-haiku-4-5", Tuning(effort="high"), {}, "--effort has no effect"),
+        (
+            "claude-opus-4-8",
+            Tuning(thinking=AdaptiveThinking(), thinking_display="summarized"),
+            {"thinking": {**ADAPTIVE, "display": "summarized"}},
+            "",
+        ),
+        (
+            "claude-opus-5-5",
+            Tuning(task_budget=64_000, effort="low", betas=("b-1",)),
+            {
+                "output_config": {"effort": "low", "task_budget": {"type": "tokens", "total": 64_000}},
+                "extra_headers": {"anthropic-beta": "b-1,task-budgets-2026-03-13"},
+            },
+            "",
+        ),
+        ("claude-sonnet-5", Tuning(task_budget=64_000), {}, "--task-budget has no effect"),
+    ],
+)
+def test_the_messages_api_gets_what_a_model_takes_and_the_rest_is_said(
+    name: str, tuning: Tuning, sent: dict[str, Any], said: str
+) -> None:
+    body = anthropic.request_body(Request(messages=[USER], tuning=tuning), name)
+    assert {key: body[key] for key in ("thinking", "output_config", "extra_headers") if key in body} == sent
+    assert body["max_tokens"] == 8192 + sent.get("thinking", {}).get("budget_tokens", 0), "thoughts are part of it"
+    notes = anthropic.ignored_tuning(tuning, name)
+    assert len(notes) == bool(said)
+    assert said in "".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "tuning", "effort", "said"),
+    [
+        ("o3", Tuning(effort="medium"), "medium", []),
+        ("gpt-5", Tuning(effort="max"), "high", ["--effort max is `high`"]),
+        ("gpt-5", Tuning(thinking=NoThinking(), effort="high"), "minimal", []),
+        ("gpt-6.1-terra", Tuning(effort="high"), "none", ["only without thinking"]),
+        ("gpt-4.1", Tuning(effort="high"), None, ["does not take one"]),
+        ("o3", Tuning(thinking=AdaptiveThinking()), None, []),
+        ("o3", Tuning(thinking=ThinkingBudget(7)), None, ["--max-thinking-tokens has no effect"]),
+        (
+            "o3",
+            Tuning(betas=("b-1", "b-2"), task_budget=9, thinking_display="omitted"),
+            None,
+            ["--thinking-display has no effect", "b-1, b-2 belongs", "--task-budget has no effect"],
+        ),
+    ],
+)
+def test_chat_completions_get_an_effort_and_the_rest_is_said(
+    name: str, tuning: Tuning, effort: str | None, said: list[str]
+) -> None:
+    tools = [ToolDefinition("Read", "d", {"type": "object"})]
+    body = openai.request_body(Request(messages=[USER], tools=tools, tuning=tuning), name)
+    assert body.get("reasoning_effort") == effort
+    notes = openai.ignored_tuning(tuning, name)
+    assert [text in note for text, note in zip(said, notes, strict=True)] == [True] * len(said)
 
 
 def test_newer_chat_models_take_tools_only_without_thinking() -> None:

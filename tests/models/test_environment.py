@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookwright.models import from_environment, prefetch
-from hookwright.models._limits import api_timeout
+from hookwright.models._requests import api_timeout
 from hookwright.models.anthropic import DEFAULT_MODEL, AnthropicModel
 from hookwright.models.openai import OpenAIModel
 from hookwright.models.scripted import NO_MODEL, ScriptedModel

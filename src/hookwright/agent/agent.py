@@ -128,6 +128,7 @@ class Agent:
             api_duration=session.model.seconds - waited,
             usage=main.usage,
             model_usage=dict(session.model.usage_by_model),
+            model_costs=dict(session.model.cost_by_model),
             structured=session.state.structured,
             messages=tuple(main.dialogue.messages),
             denials=session.state.denials,

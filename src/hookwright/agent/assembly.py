@@ -23,10 +23,12 @@ from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.session import Person, Session, ignore
 from hookwright.agent.state.session_model import SessionModel, resolve
 from hookwright.agent.state.session_state import SessionState
-from hookwright.agent.state.updates import Diagnosed, Listener
+from hookwright.agent.state.unsupported import refuse, without_effect
+from hookwright.agent.state.updates import Diagnosed, Listener, Note
 from hookwright.agent.subagents.background_commands import COMMAND_ENDED, BackgroundCommands
 from hookwright.agent.subagents.classifier import classifier
 from hookwright.agent.subagents.mcp_tools import configured
+from hookwright.agent.subagents.permission_tool import asking_tool
 from hookwright.agent.subagents.runner import Subagents, tools_of
 from hookwright.agent.subagents.session_servers import SessionServers, connect
 from hookwright.agent.subagents.toolset import Toolset
@@ -94,6 +96,7 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
     powers = Powers(model=model, servers=servers, messages=current_messages, tools=tools, attended=options.attended)
     hooks = await closing.enter_async_context(_open_hooks(options, host_parts, powers))
     _choose_model(model, options, hooks, begun)
+    refuse(options, hooks.loaded.settings.raw, model.main_model)
     session_servers = await connect(servers, config)
     tell, inbox, subagents = host_parts.listener, Inbox(), Subagents()
     env_files = EnvFiles(hooks.env_files, lambda diagnostic: tell(Diagnosed(diagnostic)))
@@ -107,7 +110,7 @@ async def assemble(options: AgentOptions, host_parts: HostParts, closing: AsyncE
         hooks=hooks,
         model=model,
         permissions=permissions,
-        person=host_parts.person,
+        person=_person(options, host_parts.person, session_servers),
         tell=tell,
         inbox=inbox,
         instructions=_instructions(options, hooks, permissions),
@@ -206,6 +209,17 @@ def _report_findings(session: Session, connected: SessionServers) -> None:
     notices = session.permissions.take_notices()
     for diagnostic in (*session.hooks.loaded.diagnostics, *notices, *connected.diagnostics):
         session.report(diagnostic)
+    options = session.options
+    in_vain = without_effect(options, session.hooks.loaded.settings.raw)
+    for text in (*in_vain, *session.model.ignored(options.tuning)):
+        session.tell(Note(text, level="warning", tag="option"))
+
+
+def _person(options: AgentOptions, person: Person, servers: SessionServers) -> Person:
+    """Return whom to ask; a tool for permission questions answers them instead of the person."""
+    if options.permission_tool is None:
+        return person
+    return msgspec.structs.replace(person, permit=asking_tool(options.permission_tool, servers))
 
 
 def _main_actor(session: Session, context: ToolContext, begun: Begun) -> tuple[Actor, tuple[Block, ...]]:

@@ -33,6 +33,8 @@ COMMANDS: dict[str, str] = {
     "trust": "review and trust the hooks that come with a project",
 }
 
+#: The first argument with which the Claude Agent SDK starts the program its `cli_path` names; it names no command.
+AS_CLI = "--output-format"
 USAGE = 2
 #: The status of a command that could not do its work, although it was asked correctly.
 FAILED = 1
@@ -57,6 +59,8 @@ def _dispatch(args: list[str], run: Callable[[str, list[str]], int]) -> int:
     if not args or args[0] in ("-h", "--help", "help"):
         print(overview())
         return 0 if args else USAGE
+    if args[0] == AS_CLI:
+        return run("run", args)
     if args[0] not in COMMANDS:
         print(f"hookwright: `{args[0]}` is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
         return USAGE

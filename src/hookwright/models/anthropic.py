@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
+from hookwright.models._requests import api_timeout, client_headers
 from hookwright.models._sdk import api_errors, load_sdk, unreadable
 from hookwright.models._system_role import SystemRole, place_system_messages
 from hookwright.models.types import (
+    AdaptiveThinking,
     ApiError,
     Delta,
+    NoThinking,
     Request,
     Response,
     TextDelta,
+    ThinkingBudget,
     ToolUseDelta,
     Tuning,
     Usage,
     error_kind,
 )
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.matched import canonical_model
+from hookwright.protocol.matched import canonical_model, has_effort
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -42,10 +45,18 @@ class Abilities(msgspec.Struct, frozen=True):
     system_role: SystemRole
     #: The body keys that turn thinking off, or as low as the model allows.
     without_thinking: Mapping[str, Json]
+    #: Whether thinking can be `adaptive`, and whether it can have a budget.
+    adaptive: bool = False
+    budget: bool = True
+    effort: bool = False
+    task_budget: bool = False
 
 
 _VERSION = re.compile(r"claude-(?:(?P<line>[a-z]+)-)?(?P<major>\d)(?:[-.](?P<minor>\d{1,2}))?(?![\d])")
 _DISABLED = {"thinking": {"type": "disabled"}}
+#: For models that always think.
+_LEAST = {"output_config": {"effort": "low"}}
+TASK_BUDGETS = "task-budgets-2026-03-13"
 
 
 def abilities(name: str) -> Abilities:
@@ -56,12 +67,22 @@ def abilities(name: str) -> Abilities:
     version = (int(found["major"]), int(found["minor"] or 0))
     # Names with a provider's prefix belong to other clouds, which do not accept system messages at all.
     takes_system = name.startswith("claude-") and version >= (4, 8)
-    role = SystemRole.AFTER_USER if takes_system else SystemRole.NOWHERE
-    if found["line"] in ("fable", "mythos") or (found["line"] == "opus" and version >= (5, 5)):
-        return Abilities(role, {"output_config": {"effort": "low"}})
-    if found["line"] == "sonnet" and version >= (5, 5):
-        return Abilities(role, {"thinking": {"type": "between_tools"}})
-    return Abilities(role, _DISABLED if version >= (4, 0) else {})
+    return Abilities(
+        SystemRole.AFTER_USER if takes_system else SystemRole.NOWHERE,
+        _without_thinking(found["line"], version),
+        adaptive=version >= (4, 6),
+        budget=version < (4, 7),
+        effort=has_effort(name),
+        task_budget=version >= (5, 5) or (version >= (4, 7) and found["line"] in ("opus", "fable", "mythos")),
+    )
+
+
+def _without_thinking(line: str | None, version: tuple[int, int]) -> Mapping[str, Json]:
+    if line in ("fable", "mythos") or (line == "opus" and version >= (5, 5)):
+        return _LEAST
+    if line == "sonnet" and version >= (5, 5):
+        return {"thinking": {"type": "between_tools"}}
+    return _DISABLED if version >= (4, 0) else {}
 
 
 def request_body(request: Request, name: str) -> dict[str, Json]:
@@ -78,23 +99,60 @@ def request_body(request: Request, name: str) -> dict[str, Json]:
         body["tools"] = [msgspec.structs.asdict(tool) for tool in request.tools]
     if not request.thinking:
         body.update(can.without_thinking)
-    body.update(_tuned(request.tuning, can))
+    body.update(_tuned(request, can))
     if request.purpose != "conversation":
         body.setdefault("extra_headers", {})["x-hookwright-purpose"] = request.purpose
     return body
 
 
-def _tuned(tuning: Tuning, can: Abilities) -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    if tuning.thinking_tokens == 0:
-        found.update(can.without_thinking)
-    elif tuning.thinking_tokens is not None:
-        found["thinking"] = {"type": "enabled", "budget_tokens": tuning.thinking_tokens}
-    if tuning.effort is not None:
-        found["output_config"] = {**found.get("output_config", {}), "effort": tuning.effort}
-    if tuning.betas:
-        found["extra_headers"] = {"anthropic-beta": ",".join(tuning.betas)}
+def _tuned(request: Request, can: Abilities) -> dict[str, Json]:
+    tuning = request.tuning
+    found = _thinking(request, can)
+    output = dict(found.get("output_config", {}))
+    betas = list(tuning.betas)
+    if tuning.effort is not None and can.effort:
+        output["effort"] = tuning.effort
+    if tuning.task_budget is not None and can.task_budget:
+        output["task_budget"] = {"type": "tokens", "total": tuning.task_budget}
+        betas.append(TASK_BUDGETS)
+    if output:
+        found["output_config"] = output
+    if betas:
+        found["extra_headers"] = {"anthropic-beta": ",".join(dict.fromkeys(betas))}
     return found
+
+
+def _thinking(request: Request, can: Abilities) -> dict[str, Json]:
+    """Return the body keys for thinking; its budget is part of the tokens of the answer."""
+    shown = {} if request.tuning.thinking_display is None else {"display": request.tuning.thinking_display}
+    match request.tuning.thinking:
+        case NoThinking():
+            return dict(can.without_thinking)
+        case ThinkingBudget(tokens=tokens) if can.budget:
+            thinking = {"type": "enabled", "budget_tokens": tokens, **shown}
+            return {"thinking": thinking, "max_tokens": request.max_tokens + tokens}
+        case ThinkingBudget() | AdaptiveThinking() if can.adaptive:
+            return {"thinking": {"type": "adaptive", **shown}}
+    return {}
+
+
+def ignored_tuning(tuning: Tuning, name: str) -> tuple[str, ...]:
+    """Return what has no effect on a model, or another one, a sentence each."""
+    can, found = abilities(name), []
+    match tuning.thinking:
+        case NoThinking() if can.without_thinking is _LEAST:
+            found.append(f"{name} always thinks; instead of no thinking it is asked for the effort `low`.")
+        case NoThinking() if not can.without_thinking:
+            found.append(f"--thinking disabled has no effect on {name}.")
+        case AdaptiveThinking() if not can.adaptive:
+            found.append(f"--thinking adaptive has no effect on {name}: it takes --max-thinking-tokens.")
+        case ThinkingBudget(tokens=tokens) if not can.budget:
+            found.append(f"{name} decides itself how much it thinks; it is not limited to {tokens} tokens.")
+    if tuning.effort is not None and not can.effort:
+        found.append(f"--effort has no effect on {name}: it does not take one.")
+    if tuning.task_budget is not None and not can.task_budget:
+        found.append(f"--task-budget has no effect on {name}: it does not take one.")
+    return tuple(found)
 
 
 def with_schema(body: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
@@ -128,6 +186,7 @@ class AnthropicModel:
         retries = env.get("CLAUDE_CODE_MAX_RETRIES", "")
         # Without an explicit time limit the SDK refuses long answers that are not streamed.
         known: dict[str, Json] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
+        known["default_headers"] = client_headers(env)
         if retries.isascii() and retries.isdigit():
             known["max_retries"] = int(retries)
 
@@ -175,6 +234,10 @@ class AnthropicModel:
     async def close(self) -> None:
         """Close the connections of the running loop."""
         await self._client.close()
+
+    def ignored(self, tuning: Tuning, model: str) -> tuple[str, ...]:
+        """Return what has no effect on a model, a sentence each."""
+        return ignored_tuning(tuning, ALIASES.get(model, model))
 
     def _name(self, request: Request) -> str:
         return self.main_model if request.model is None else ALIASES.get(request.model, request.model)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from hookwright.models._limits import api_timeout
 from hookwright.models._per_loop import PerLoop
+from hookwright.models._requests import api_timeout, client_headers
 from hookwright.models._sdk import api_errors, load_sdk, unreadable
 from hookwright.models._system_role import SystemRole, blocks, place_system_messages, plain_text
 from hookwright.models.types import (
@@ -18,11 +18,14 @@ from hookwright.models.types import (
     Block,
     Delta,
     Message,
+    NoThinking,
     Request,
     Response,
     TextDelta,
+    ThinkingBudget,
     ToolDefinition,
     ToolUseDelta,
+    Tuning,
     Usage,
     error_kind,
 )
@@ -42,25 +45,54 @@ _EFFORTS = (
     (re.compile(r"^gpt-(5\.\d|[6-9])"), "none"),
     (re.compile(r"^o[1-9]"), "low"),
 )
+#: Efforts above the highest of the models that take one together with tools.
+_HIGHEST = {"xhigh": "high", "max": "high"}
 _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
 
 def request_body(request: Request, name: str) -> dict[str, Json]:
     """Build the body for chat completions."""
     messages = [*_system(request.system), *_chat_messages(request.messages)]
-    effort = next((effort for pattern, effort in _EFFORTS if pattern.match(name)), None)
+    effort = _least_effort(name)
     limit = "max_completion_tokens" if re.match(r"gpt-([5-9])|o[1-9]", name) else "max_tokens"
     body: dict[str, Json] = {"model": name, "messages": messages, limit: request.max_tokens}
     if request.tools:
         body["tools"] = [_function(tool) for tool in request.tools]
     # Newer models accept tools on this API only without thinking.
-    if effort is not None and (not request.thinking or (request.tools and effort == "none")):
+    off = not request.thinking or isinstance(request.tuning.thinking, NoThinking)
+    if effort is not None and (off or (request.tools and effort == "none")):
         body["reasoning_effort"] = effort
+    elif effort is not None and request.tuning.effort is not None:
+        body["reasoning_effort"] = _HIGHEST.get(request.tuning.effort, request.tuning.effort)
     if request.schema is not None:
         body["response_format"] = _response_format(request.schema)
     if request.purpose != "conversation":
         body["extra_headers"] = {"x-hookwright-purpose": request.purpose}
     return body
+
+
+def _least_effort(name: str) -> str | None:
+    return next((effort for pattern, effort in _EFFORTS if pattern.match(name)), None)
+
+
+def ignored_tuning(tuning: Tuning, name: str) -> tuple[str, ...]:
+    """Return what has no effect on a model that has tools, or another one, a sentence each."""
+    least, found = _least_effort(name), []
+    if isinstance(tuning.thinking, ThinkingBudget):
+        found.append(f"--max-thinking-tokens has no effect on {name}: {_API} takes an effort instead.")
+    if tuning.thinking_display is not None:
+        found.append(f"--thinking-display has no effect on {name}: {_API} returns no thoughts.")
+    if tuning.effort is not None and least is None:
+        found.append(f"--effort has no effect on {name}: it does not take one.")
+    elif tuning.effort is not None and least == "none":
+        found.append(f"--effort has no effect on {name}: {_API} takes its tools only without thinking.")
+    elif tuning.effort in _HIGHEST:
+        found.append(f"--effort {tuning.effort} is `{_HIGHEST[tuning.effort]}` on {name}, the most it takes.")
+    if tuning.betas:
+        found.append(f"--betas has no effect on {name}: {', '.join(tuning.betas)} belongs to the Messages API.")
+    if tuning.task_budget is not None:
+        found.append(f"--task-budget has no effect on {name}: {_API} does not take one.")
+    return tuple(found)
 
 
 def _system(text: str) -> list[dict[str, Json]]:
@@ -154,10 +186,11 @@ class OpenAIModel:
         """Read address, key and model from the environment variables the SDK reads."""
         key = env.get("OPENAI_API_KEY") or ""
         url = env.get("OPENAI_BASE_URL") or DEFAULT_URL
-        limit = api_timeout(env)
+        known: dict[str, Json] = {"api_key": key, "base_url": url, "timeout": api_timeout(env)}
+        known["default_headers"] = client_headers(env)
 
         def connect() -> AsyncOpenAI:
-            return load().AsyncOpenAI(api_key=key, base_url=url, timeout=limit)  # type: ignore[no-any-return]
+            return load().AsyncOpenAI(**known)  # type: ignore[no-any-return]
 
         return cls(connect, main_model=env.get("OPENAI_MODEL") or DEFAULT_MODEL)
 
@@ -182,6 +215,10 @@ class OpenAIModel:
     async def close(self) -> None:
         """Close the connections of the running loop."""
         await self._client.close()
+
+    def ignored(self, tuning: Tuning, model: str) -> tuple[str, ...]:
+        """Return what has no effect on a model, a sentence each."""
+        return ignored_tuning(tuning, model)
 
     def _body(self, request: Request) -> dict[str, Json]:
         return request_body(request, self.main_model if request.model is None else request.model)

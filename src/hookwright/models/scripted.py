@@ -18,6 +18,7 @@ from hookwright.models.types import (
     Response,
     TextDelta,
     ToolUseDelta,
+    Tuning,
     Usage,
     error_kind,
 )
@@ -67,6 +68,12 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Do nothing: there are no connections."""
+
+    def ignored(self, tuning: Tuning, model: str) -> tuple[str, ...]:  # noqa: ARG002 - the same for every name
+        """Return what has no effect on a script."""
+        if tuning == Tuning():
+            return ()
+        return ("A script answers as it is written: thinking, effort, betas and task budgets have no effect on it.",)
 
     def _turn(self, request: Request) -> ScriptedTurn:
         """Return the next turn of the request's route whose `when` matches."""

@@ -10,7 +10,7 @@ client turns it into what its API accepts. Blocks of other types are kept unchan
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -94,14 +94,35 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     input_schema: Mapping[str, Json]
 
 
+class NoThinking(msgspec.Struct, frozen=True):
+    """Thinking is turned off, or as low as the model allows."""
+
+
+class ThinkingBudget(msgspec.Struct, frozen=True):
+    """The model may think for this many tokens; a model that only knows adaptive thinking decides itself."""
+
+    tokens: int
+
+
+class AdaptiveThinking(msgspec.Struct, frozen=True):
+    """The model decides when and how much it thinks."""
+
+
+Thinking = NoThinking | ThinkingBudget | AdaptiveThinking
+
+
 class Tuning(msgspec.Struct, frozen=True, kw_only=True):
     """How a model works on the main conversation, where the API takes it."""
 
-    #: Tokens for thinking; 0 turns it off, None leaves it to the model.
-    thinking_tokens: int | None = None
+    #: None for the default of the API.
+    thinking: Thinking | None = None
+    #: How the API returns thoughts: `summarized` or `omitted`.
+    thinking_display: str | None = None
     #: low, medium, high, xhigh or max.
     effort: str | None = None
     betas: tuple[str, ...] = ()
+    #: Tokens the model is asked to manage with, over all requests of a prompt.
+    task_budget: int | None = None
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +196,15 @@ class ToolUseDelta(msgspec.Struct, frozen=True):
 
 #: A stream ends with exactly one Response, which contains all deltas.
 Delta = TextDelta | ToolUseDelta | Response
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """A model that knows which tuning it cannot apply."""
+
+    def ignored(self, tuning: Tuning, model: str) -> tuple[str, ...]:
+        """Return a sentence for each part of a tuning that has no effect on a model, or another one."""
+        ...
 
 
 class Model(Protocol):

@@ -30,6 +30,17 @@ def canonical_model(name: str) -> str:
     return re.sub(r"[-@]\d{8}$", "", name)
 
 
+def has_effort(model: str) -> bool:
+    """Return whether a model takes an effort level: models from 4.6 on do, and of the 4.5 models only Opus."""
+    name = canonical_model(model)
+    parts = name.removeprefix("claude-").split("-")
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
+    if not name.startswith("claude-") or not numbers:
+        return False
+    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)
+
+
 def hook_name(event: Event) -> str:
     """Return the hook's name in messages: `PreToolUse:Bash`, or the bare event."""
     value = matched_value(event)

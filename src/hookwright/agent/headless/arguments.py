@@ -11,16 +11,16 @@ from hookwright.agent.permissions import InvalidUpdate, read_mode
 from hookwright.agent.permissions.rules import split_rules
 from hookwright.agent.state.components import given_agents
 from hookwright.agent.state.options import AgentOptions, ContinueLatest, NewSession, ResumeSession, Start
-from hookwright.agent.state.session_model import resolve
+from hookwright.agent.state.unsupported import INSTEAD, NO_SANDBOX, wants_sandbox
 from hookwright.agent.subagents.toolset import TOOL_NAMES
 from hookwright.errors import ConfigError
 from hookwright.matching.conditions import InvalidRule, parse_rule
-from hookwright.models.prices import PRICES
-from hookwright.models.types import Tuning
+from hookwright.models.types import AdaptiveThinking, NoThinking, Thinking, ThinkingBudget, Tuning
 from hookwright.protocol.jsontext import Json, parse_json
-from hookwright.protocol.matched import canonical_model
 from hookwright.text import did_you_mean
 
+#: The value of `--permission-prompt-tool` that asks the host program.
+ASK_HOST = "stdio"
 #: Tools of Claude Code that this agent does not have; naming them restricts nothing.
 ELSEWHERE = frozenset(
     {
@@ -42,6 +42,7 @@ def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptio
         one_shot=args.input_format != "stream-json",
         json_schema=_schema(args.json_schema_text) if args.json_schema_text is not None else None,
         tuning=_tuning(args),
+        permission_tool=_permission_tool(args.permission_prompt_tool),
     )
     if args.system_prompt_file is not None:
         options = msgspec.structs.replace(options, system_prompt=_text_of(args.system_prompt_file))
@@ -51,8 +52,8 @@ def read_options(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptio
 def check(options: AgentOptions) -> None:
     """Refuse what is mistyped or cannot be done.
 
-    Law: a restriction that cannot be read never becomes no restriction: a wrong rule, mode or tool, a budget without
-    a price and a sandbox are errors, before anything runs.
+    Law: a restriction that cannot be read never becomes no restriction: a wrong rule, mode or tool and a sandbox are
+    errors, before anything runs.
     """
     _check_rules("--allowedTools", options.allowed_tools)
     _check_rules("--disallowedTools", options.disallowed_tools)
@@ -60,8 +61,6 @@ def check(options: AgentOptions) -> None:
     _check_tools(options.tools or ())
     for text in options.settings:
         _check_sandbox(text)
-    if options.max_budget_usd is not None:
-        _check_price(options)
 
 
 def _check_rules(flag: str, texts: Iterable[str]) -> None:
@@ -89,25 +88,47 @@ def _check_tools(names: Iterable[str]) -> None:
 
 
 def _check_sandbox(text: str) -> None:
-    value, _ = parse_json(text) if text.lstrip().startswith("{") else (None, None)
-    sandbox = value.get("sandbox") if isinstance(value, dict) else None
-    if isinstance(sandbox, dict) and sandbox.get("enabled"):
-        raise ConfigError(
-            "--settings: sandbox.enabled: commands cannot be run in a sandbox here; remove it, and run the whole "
-            "program in a container instead"
-        )
+    """Refuse a sandbox in additional settings; a file that cannot be read is reported where it is loaded."""
+    inline = text.lstrip().startswith("{")
+    if not inline:
+        try:
+            with open(text, encoding="utf-8-sig") as file:
+                text, place = file.read(), text
+        except (OSError, UnicodeDecodeError):
+            return
+    value, _ = parse_json(text)
+    if wants_sandbox(value):
+        where = "--settings" if inline else f"--settings {place}"
+        raise ConfigError(f"{where}: sandbox.enabled: {NO_SANDBOX}; {INSTEAD}")
 
 
-def _check_price(options: AgentOptions) -> None:
-    name = canonical_model(resolve(options.model)) if options.model is not None else None
-    if name is not None and name not in PRICES:
-        known = ", ".join(PRICES)
-        raise ConfigError(f"--max-budget-usd: the price of {name} is not known, so a budget cannot be kept ({known})")
+def _permission_tool(name: str | None) -> str | None:
+    if name is None or name == ASK_HOST:
+        return None
+    if not name.startswith("mcp__"):
+        raise ConfigError(f"--permission-prompt-tool {name}: write `stdio`, or a tool of an MCP server (mcp__…__…)")
+    return name
 
 
 def _tuning(args: argparse.Namespace) -> Tuning:
-    tokens = 0 if args.thinking == "disabled" else args.max_thinking_tokens
-    return Tuning(thinking_tokens=tokens, effort=args.effort, betas=tuple(args.betas))
+    return Tuning(
+        thinking=_thinking(args.thinking, args.max_thinking_tokens),
+        thinking_display=args.thinking_display,
+        effort=args.effort,
+        betas=tuple(args.betas),
+        task_budget=args.task_budget,
+    )
+
+
+def _thinking(kind: str | None, tokens: int | None) -> Thinking | None:
+    """Return what is asked for; `--thinking` outranks a number of tokens."""
+    if kind is not None:
+        return NoThinking() if kind == "disabled" else AdaptiveThinking()
+    if tokens is None:
+        return None
+    if tokens < 0:
+        raise ConfigError(f"--max-thinking-tokens {tokens}: write 0 to turn thinking off, or a number of tokens")
+    return ThinkingBudget(tokens) if tokens else NoThinking()
 
 
 def _schema(text: str) -> Mapping[str, Json]:

@@ -10,7 +10,7 @@ import sys
 from contextlib import AsyncExitStack
 
 from hookwright.agent.agent import Agent, open_agent
-from hookwright.agent.headless.arguments import check, read_options
+from hookwright.agent.headless.arguments import ASK_HOST, check, read_options
 from hookwright.agent.headless.control import Control, Opening
 from hookwright.agent.headless.debug_log import DebugLog
 from hookwright.agent.headless.host import HostLink
@@ -127,11 +127,10 @@ class Console:
         self.person = Person()
         if args.input_format == "stream-json":
             self.control = self._listening(args)
-        elif args.permission_prompt_tool is not None:
-            raise ConfigError("--permission-prompt-tool needs --input-format stream-json")
+        elif args.permission_prompt_tool == ASK_HOST:
+            raise ConfigError("--permission-prompt-tool stdio needs --input-format stream-json")
 
     def _listening(self, args: argparse.Namespace) -> Control:
-        asks: str | None = args.permission_prompt_tool
         if not isinstance(self._output, StreamOutput):
             raise ConfigError("--input-format stream-json needs --output-format stream-json")
         link = HostLink(
@@ -139,9 +138,8 @@ class Console:
             lambda text: print(f"hookwright: {text}", file=sys.stderr),
             reads_state=os.environ.get(READS_STATE) == "1",
         )
-        if asks is not None and asks != "stdio":
-            raise ConfigError(f"--permission-prompt-tool {asks}: only `stdio` is supported")
-        self.person = Person(permit=link.permit if asks is not None else None, carry=link.carry)
+        asks = args.permission_prompt_tool == ASK_HOST
+        self.person = Person(permit=link.permit if asks else None, carry=link.carry)
         return Control(link, self._output.repeat if args.replay_user_messages else lambda _: None)
 
     def update(self, update: Update) -> None:

@@ -14,6 +14,7 @@ from hookwright.agent.headless.stream_lines import StreamOutput
 from hookwright.agent.state.session import Permission, PermissionQuestion
 from hookwright.errors import CallbackGone
 from hookwright.protocol.jsontext import Json, parse_json
+from hookwright.text import one_line
 
 GONE = "The host is gone."
 
@@ -165,6 +166,7 @@ def _can_use_tool(question: PermissionQuestion) -> dict[str, Json]:
     request = {
         "subtype": "can_use_tool",
         "tool_name": question.tool_name,
+        "title": _title(question),
         "display_name": question.tool_name,
         "input": dict(question.tool_input),
         "tool_use_id": question.tool_use_id,
@@ -177,7 +179,25 @@ def _can_use_tool(question: PermissionQuestion) -> dict[str, Json]:
         request["decision_reason"] = question.reason
     if question.agent_id is not None:
         request["agent_id"] = question.agent_id
+    if question.blocked_path is not None:
+        request["blocked_path"] = question.blocked_path
     return request
+
+
+#: Tool → what it does, and the field of its input that names to what.
+_DEEDS = {
+    "Bash": ("run", "command"),
+    "Edit": ("edit", "file_path"),
+    "Read": ("read", "file_path"),
+    "WebFetch": ("fetch", "url"),
+    "Write": ("write", "file_path"),
+}
+
+
+def _title(question: PermissionQuestion) -> str:
+    """Return the question as a sentence, for a host that shows it to a person."""
+    deed, field = _DEEDS.get(question.tool_name, ("use", ""))
+    return f"Claude wants to {deed} {one_line(str(question.tool_input.get(field, question.tool_name)), 200)}"
 
 
 def _permission(answer: Mapping[str, Json]) -> Permission:

@@ -106,7 +106,7 @@ def _used(result: Result, name: str) -> dict[str, Json]:
         "cacheReadInputTokens": used.cache_read_input_tokens,
         "cacheCreationInputTokens": used.cache_creation_input_tokens,
         "webSearchRequests": 0,
-        "costUSD": result.cost_of(name),
+        "costUSD": result.model_costs.get(name),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from hookwright.models.prices import total_usd, usd
+from hookwright.models.prices import total_usd
 from hookwright.models.types import Usage
 from hookwright.protocol.jsontext import Json
 from hookwright.visibility import STOPPED
@@ -125,6 +125,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     #: What the whole session has used so far, by model.
     model_usage: Mapping[str, Usage] = msgspec.field(default_factory=dict)
+    #: What it has cost so far by model, in US dollars; None where the price is not known.
+    model_costs: Mapping[str, float | None] = msgspec.field(default_factory=dict)
     #: The value the model gave for the schema of the options; None if there is none.
     structured: Json = None
     #: The conversation so far, as the model reads it.
@@ -136,11 +138,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cost(self) -> float | None:
         """What the whole session has cost so far, in US dollars; None if the price of a model is not known."""
-        return total_usd(self.model_usage)
-
-    def cost_of(self, model: str) -> float | None:
-        """Return what one model has cost so far, in US dollars; None if its price is not known."""
-        return usd(model, self.model_usage[model])
+        return total_usd(self.model_costs.values())
 
     @property
     def success(self) -> bool:

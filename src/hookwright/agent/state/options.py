@@ -68,7 +68,9 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
-    #: Thinking, effort and beta features.
+    #: The MCP tool that answers permission questions, by its full name; None for the person.
+    permission_tool: str | None = None
+    #: Thinking, effort, beta features and task budgets.
     tuning: Tuning = Tuning()
     #: Used for a request that the model is too busy for.
     fallback_model: str | None = None

@@ -33,7 +33,7 @@ from hookwright.protocol.events import (
     Notification,
 )
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.matched import canonical_model
+from hookwright.protocol.matched import has_effort
 from hookwright.protocol.outcome import Outcome, Run
 from hookwright.session import HookSession
 
@@ -60,6 +60,8 @@ class PermissionQuestion(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     suggestions: tuple[Mapping[str, Json], ...] = ()
     agent_id: str | None = None
+    #: The file outside the working directories that the call is about.
+    blocked_path: str | None = None
 
 
 class Permission(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,10 +198,10 @@ class Session:
 
     @property
     def over_budget(self) -> bool:
-        """Whether the session has cost as much as its options allow; a price that is not known never is."""
+        """Whether the session has cost as much as it may; True if that cannot be known, for want of a price."""
         limit = self.options.max_budget_usd
-        cost = total_usd(self.model.usage_by_model)
-        return limit is not None and cost is not None and cost >= limit
+        cost = total_usd(self.model.cost_by_model.values())
+        return limit is not None and (cost is None or cost >= limit)
 
     @property
     def effort(self) -> str | None:
@@ -316,14 +318,3 @@ def _kept(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> as
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task
-
-
-def has_effort(model: str) -> bool:
-    """Return whether a model takes an effort level: models from 4.6 on do, and of the 4.5 models only Opus."""
-    name = canonical_model(model)
-    parts = name.removeprefix("claude-").split("-")
-    numbers = [int(part) for part in parts if part.isdigit() and len(part) < 3]
-    if not name.startswith("claude-") or not numbers:
-        return False
-    version = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
-    return version >= (4, 6) or (version == (4, 5) and "opus" in parts)

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from hookwright.models.anthropic import ALIASES
-from hookwright.models.types import ApiError, Delta, Model, Request, Response, Usage
+from hookwright.models.prices import total_usd, usd
+from hookwright.models.types import ApiError, Delta, Model, Request, Response, Tunable, Tuning, Usage
 
 #: Dollars for writing a million tokens into a prompt cache, used for every model.
 CACHE_WRITE_PRICE = 3.75
@@ -32,6 +33,8 @@ class SessionModel:
         self.usage = Usage()
         #: The same by model, in the order of first use.
         self.usage_by_model: dict[str, Usage] = {}
+        #: What each model has cost, in US dollars; None where its price is not known.
+        self.cost_by_model: dict[str, float | None] = {}
         #: Seconds spent waiting for answers.
         self.seconds = 0.0
         #: Tokens of the main conversation up to its last answer.
@@ -86,7 +89,9 @@ class SessionModel:
 
     def _add(self, response: Response) -> None:
         self.usage += response.usage
-        self.usage_by_model[response.model] = self.usage_by_model.get(response.model, Usage()) + response.usage
+        name = response.model
+        self.usage_by_model[name] = self.usage_by_model.get(name, Usage()) + response.usage
+        self.cost_by_model[name] = total_usd([self.cost_by_model.get(name, 0.0), usd(name, response.usage)])
 
     def count(self, response: Response) -> None:
         """Note the size of the main conversation after a response."""
@@ -96,6 +101,12 @@ class SessionModel:
     def switch(self, name: str) -> None:
         """Use another main model from now on."""
         self.main_model = name
+
+    def ignored(self, tuning: Tuning) -> tuple[str, ...]:
+        """Return which parts of a tuning have no effect on the main model, a sentence each."""
+        if isinstance(self._inner, Tunable):
+            return self._inner.ignored(tuning, self.main_model)
+        return () if tuning == Tuning() else (f"{self.main_model} may ignore thinking, effort, betas and budgets.",)
 
     def resume(self, context_tokens: int, last_response: float | None) -> None:
         """Continue from the size and the time of an earlier conversation."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hookwright.agent.subagents.mcp_tools import ConfiguredServers, mcp_tool
 from hookwright.agent.tools import Tool
 from hookwright.errors import McpError
-from hookwright.mcp.servers import McpServers, McpTool
+from hookwright.mcp.servers import McpServers, McpTool, McpToolResult
 from hookwright.mcp.values import ServerUnavailable
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.events import McpServer
@@ -57,6 +57,13 @@ class SessionServers:
     def server_of(self, tool: str) -> McpServer | None:
         """Return the server a tool comes from; None for the agent's own tools."""
         return self._of_tools.get(tool)
+
+    async def call(self, full_name: str, arguments: Mapping[str, Json]) -> McpToolResult:
+        """Call a tool on offer by its full name; raise McpError unless the tool answered, also with an error."""
+        for tool in self._listed():
+            if tool.full_name == full_name:
+                return await self._servers.call(tool.server, tool.name, arguments)
+        raise ServerUnavailable(f"{full_name} is not on offer")
 
     def describe(self) -> list[dict[str, Json]]:
         """Describe every server, for a host."""

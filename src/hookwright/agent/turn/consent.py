@@ -232,7 +232,8 @@ async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> Tool
 
 def _question(request: ToolRequest, ruling: AskUser, pre: Outcome) -> PermissionQuestion:
     asked = [message.text for message in for_reader(pre, Reader.USER) if message.form is Form.QUESTION]
-    identity = request.actor.identity
+    identity, path = request.actor.identity, request.for_rules().path
+    outside = path and not request.actor.session.permissions.workspace.readable_path(path)
     return PermissionQuestion(
         tool_name=request.tool.name,
         tool_input=request.arguments,
@@ -240,6 +241,7 @@ def _question(request: ToolRequest, ruling: AskUser, pre: Outcome) -> Permission
         reason="\n".join(asked) or ruling.reason,
         suggestions=ruling.suggestions,
         agent_id=identity.agent_id if identity is not None else None,
+        blocked_path=path if outside else None,
     )
 
 

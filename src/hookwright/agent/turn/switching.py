@@ -6,6 +6,7 @@ import msgspec
 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session_model import resolve
+from hookwright.agent.state.updates import Note
 from hookwright.protocol.events import PostModelSwitch, PreModelSwitch
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ask
@@ -40,6 +41,8 @@ async def try_switch(actor: Actor, requested: str, source: str) -> str | SwitchR
         # There is no question about models; a hook that asks for a person's decision is a refusal here.
         return SwitchRefused(before.decision.reason)
     model.switch(target)
+    for text in model.ignored(actor.session.options.tuning):
+        actor.session.tell(Note(text, level="warning", tag="option"))
     after = await actor.fire(actor.event(PostModelSwitch, **fields))
     actor.dialogue.record_firing(after)
     return target

@@ -67,13 +67,17 @@ def _configure_agent(parser: argparse.ArgumentParser) -> None:
     thinking = "`disabled` turns thinking off; `adaptive` leaves it to the model"
     add("--thinking", default=None, choices=("adaptive", "disabled"), help=thinking)
     add("--max-thinking-tokens", type=int, default=None, metavar="N", help="tokens for thinking; 0 turns it off")
+    shown = "how thoughts are returned, for models that return them"
+    add("--thinking-display", default=None, choices=("summarized", "omitted"), help=shown)
+    budget = "tokens the model is asked to manage with; advisory, and for models that take it"
+    add("--task-budget", type=int, default=None, metavar="N", help=budget)
     add("--betas", type=listed, default=(), metavar="NAMES", help="beta features of the API (comma-separated)")
     add("--agent", default=None, metavar="NAME", help="run the main agent as this agent type")
     add("--agents", dest="agents_json", default=None, metavar="JSON", help="define additional subagents")
     add = configure_permissions(parser).add_argument
     offered = "offer only these tools (comma-separated); `default` for all of them"
     add("--tools", type=_tools, metavar="NAMES", help=offered)
-    host = "send permission requests to the host program; the only name is `stdio`"
+    host = "send permission requests to the host program (`stdio`), or to a tool of an MCP server"
     add("--permission-prompt-tool", default=None, metavar="NAME", help=host)
 
 
