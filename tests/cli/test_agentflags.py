@@ -12,7 +12,7 @@ from hookwright.agent.state.options import AgentOptions, ContinueLatest, NewSess
 from hookwright.cli.parsers import parser_of
 
 #: Arguments that are not options of the agent: what the command prints and reads, and what `start` is made of.
-START = {"continue_", "resume", "fork_session", "session_id"}
+START = {"continue_", "resume", "fork_session", "session_id", "resume_session_at", "resume_drops_turn"}
 COMMAND = {
     "chat": {"prompt", "theme", "plain", "script", "debug_file"},
     "run": {
@@ -20,6 +20,7 @@ COMMAND = {
         *("include_partial_messages", "script", "debug_file", "agents_json", "init", "init_only", "maintenance"),
         *("permission_prompt_tool", "json_schema_text", "system_prompt_file", "effort", "thinking", "betas"),
         *("max_thinking_tokens", "replay_user_messages", "thinking_display", "task_budget"),
+        "session_mirror",
     },
 }
 ENV = {"A": "B"}

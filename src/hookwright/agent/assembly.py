@@ -40,7 +40,7 @@ from hookwright.agent.turn.late_hooks import watch_background
 from hookwright.agent.turn.opening import announce_instructions, first_system_prompt
 from hookwright.agent.turn.resuming import close_lost_calls
 from hookwright.agent.turn.tasks import task_gate
-from hookwright.agent.turn.transcripts import Begun, begin, open_dialogue, remember
+from hookwright.agent.turn.transcripts import Begun, begin, mirror_copy, open_dialogue, remember
 from hookwright.code_hooks import Hooks
 from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.engine import Options
@@ -225,6 +225,7 @@ def _person(options: AgentOptions, person: Person, servers: SessionServers) -> P
 def _main_actor(session: Session, context: ToolContext, begun: Begun) -> tuple[Actor, tuple[Block, ...]]:
     """Build the main agent; also return the deferred calls of the conversation it resumes."""
     role = _main_role(session)
+    mirror_copy(begun, session.person.mirror)
     dialogue = open_dialogue(session, begun.earlier)
     system = first_system_prompt(session, announce_instructions(session))
     main = Actor(session, dialogue, context, role, system)

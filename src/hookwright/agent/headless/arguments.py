@@ -160,8 +160,11 @@ def options_of(args: argparse.Namespace, env: Mapping[str, str]) -> AgentOptions
 
 
 def _start(args: argparse.Namespace) -> Start:
-    if args.resume:
-        return ResumeSession(args.resume, args.fork_session)
+    at, drops = getattr(args, "resume_session_at", None), getattr(args, "resume_drops_turn", None)
+    if args.resume and (drops is None or at is not None):
+        return ResumeSession(args.resume, args.fork_session, at, drops)
+    if at is not None or drops is not None:
+        raise ConfigError("--resume-session-at needs --resume, and --resume-drops-turn needs both")
     if args.continue_:
         return ContinueLatest(args.fork_session)
     return NewSession(getattr(args, "session_id", None))

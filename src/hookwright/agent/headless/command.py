@@ -127,6 +127,8 @@ class Console:
         self.person = Person()
         if args.input_format == "stream-json":
             self.control = self._listening(args)
+        elif args.session_mirror:
+            raise ConfigError("--session-mirror needs --input-format stream-json")
         elif args.permission_prompt_tool == ASK_HOST:
             raise ConfigError("--permission-prompt-tool stdio needs --input-format stream-json")
 
@@ -139,7 +141,8 @@ class Console:
             reads_state=os.environ.get(READS_STATE) == "1",
         )
         asks = args.permission_prompt_tool == ASK_HOST
-        self.person = Person(permit=link.permit if asks else None, carry=link.carry)
+        mirror = self._output.mirror if args.session_mirror else None
+        self.person = Person(permit=link.permit if asks else None, carry=link.carry, mirror=mirror)
         return Control(link, self._output.repeat if args.replay_user_messages else lambda _: None)
 
     def update(self, update: Update) -> None:

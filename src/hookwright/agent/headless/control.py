@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -45,6 +46,8 @@ class Control:
             return Opening(first=first, problem=str(problem))
         for note in found.notes:
             self.link.complain(note)
+        if found.forward_subagent_text:
+            self.link.show_subagents()
         return Opening(found, first)
 
     async def serve(self, agent: Agent, opening: Opening) -> None:
@@ -64,8 +67,9 @@ class Control:
     def _dispatch(self, agent: Agent, value: Mapping[str, Json]) -> None:
         match value.get("type"):
             case "user":
-                self._on_prompt(value)
-                agent.session.inbox.put(read_prompt(value))
+                named = {**value, "uuid": _uuid(value.get("uuid"))}
+                self._on_prompt(named)
+                agent.session.inbox.put(read_prompt(named))
             case "control_request":
                 task = asyncio.get_running_loop().create_task(self._carry_out(agent, value))
                 self._requests.add(task)
@@ -104,10 +108,18 @@ def read_prompt(value: Mapping[str, Json]) -> Prompt:
     """Return the prompt of a user line: a string, or the text of its blocks with the other blocks, such as images."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else message
-    verbatim = value.get("client_composed") is True
+    about: dict[str, Json] = {"verbatim": value.get("client_composed") is True, "uuid": value.get("uuid")}
     if not isinstance(content, list):
-        return Prompt(content if isinstance(content, str) else "", verbatim=verbatim)
+        return Prompt(content if isinstance(content, str) else "", **about)
     blocks = [block for block in content if isinstance(block, dict)]
     text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type", "text") == "text")
     others = tuple(block for block in blocks if block.get("type", "text") != "text")
-    return Prompt(text, others, verbatim)
+    return Prompt(text, others, **about)
+
+
+def _uuid(given: Json) -> str:
+    """Return the uuid that a host gave its prompt, or a new one."""
+    try:
+        return str(uuid.UUID(given))
+    except (AttributeError, TypeError, ValueError):
+        return str(uuid.uuid4())

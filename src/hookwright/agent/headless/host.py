@@ -111,6 +111,10 @@ class HostLink:
             if self._reads_state:
                 self._output.state(state)
 
+    def show_subagents(self) -> None:
+        """Send also what subagents say and think from now on."""
+        self._output.show_subagents()
+
     # ── questions to the host ───────────────────────────────────────────────
 
     async def ask(self, request: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -16,6 +16,13 @@ from hookwright.protocol.wire import encode
 
 #: Fields of an agent that a host may send and that have no effect here.
 _IGNORED = ("skills", "memory", "mcpServers", "initialPrompt", "effort")
+#: Fields of the request that are read.
+_READ = frozenset(
+    {
+        *("subtype", "hooks", "agents", "skills", "sdkMcpServers", "systemPrompt", "appendSystemPrompt", "jsonSchema"),
+        "forwardSubagentText",
+    }
+)
 
 
 class InvalidInitialization(ValueError):
@@ -34,6 +41,8 @@ class Initialization(msgspec.Struct, frozen=True, kw_only=True):
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     json_schema: Mapping[str, Json] | None = None
+    #: Whether the host wants to see what subagents say and think.
+    forward_subagent_text: bool = False
     #: What has no effect, for the user.
     notes: tuple[str, ...] = ()
 
@@ -67,17 +76,15 @@ def read_initialization(request: Mapping[str, Json], ask: AskHost) -> Initializa
         system_prompt=_text(request, "systemPrompt"),
         append_system_prompt=_text(request, "appendSystemPrompt"),
         json_schema=_object(request, "jsonSchema"),
-        notes=_without_effect(agents),
+        forward_subagent_text=request.get("forwardSubagentText") is True,
+        notes=_without_effect(request, agents),
     )
 
 
-def _without_effect(agents: Mapping[str, Json]) -> tuple[str, ...]:
-    return tuple(
-        f"agents.{name}.{key} has no effect here"
-        for name, fields in agents.items()
-        for key in _IGNORED
-        if fields.get(key)
-    )
+def _without_effect(request: Mapping[str, Json], agents: Mapping[str, Json]) -> tuple[str, ...]:
+    parts = [key for key, value in request.items() if value and key not in _READ]
+    parts += [f"agents.{name}.{key}" for name, fields in agents.items() for key in _IGNORED if fields.get(key)]
+    return tuple(f"{part} has no effect here" for part in parts)
 
 
 def _names(request: Mapping[str, Json], key: str) -> tuple[str, ...] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TextIO, assert_never
 
 import msgspec
@@ -73,6 +74,7 @@ class StreamOutput:
         #: Why a hook blocked or stopped the last prompt.
         self._prompt_reason: str | None = None
         self._stop_objected = False
+        self._shows_subagents = False
         self._hooks = HookLines(self._system, all_events=options.hook_events)
         self._tasks = TaskLines(self._system)
         self._partial = PartialLines(self._event)
@@ -100,6 +102,14 @@ class StreamOutput:
         """Print a prompt of the host again."""
         about = {"session_id": self._session_id, "uuid": prompt.get("uuid") or new_id(), "isReplay": True}
         self.line({**prompt, "parent_tool_use_id": None, **about})
+
+    def mirror(self, path: str, line: Mapping[str, Json]) -> None:
+        """Print a line of a transcript, for a host that keeps transcripts itself."""
+        self.line({"type": "transcript_mirror", "filePath": path, "entries": [line]})
+
+    def show_subagents(self) -> None:
+        """Print also what subagents say and think from now on."""
+        self._shows_subagents = True
 
     def state(self, state: str) -> None:
         """Print the state of the session: `running`, `requires_action` or `idle`."""
@@ -176,8 +186,9 @@ class StreamOutput:
                     self._partial.call({"id": id_, "name": name}, json, self._model, parent)
             case Said():
                 self._said(update)
-            case ToolEnded(block=block, response=response, parent_tool_use_id=parent):
-                self._message("user", {"role": "user", "content": [block]}, parent, tool_use_result=response)
+            case ToolEnded(block=block, response=response, parent_tool_use_id=parent, uuid=name):
+                about = {"tool_use_result": response, "uuid": name or new_id()}
+                self._message("user", {"role": "user", "content": [block]}, parent, **about)
             case Added(text=text, parent_tool_use_id=None) if text == STOPPED_BY_USER:
                 self._user(text)
             case Added(text=text) if is_stop_feedback(update):
@@ -186,12 +197,14 @@ class StreamOutput:
                 self._stop_objected = True
 
     def _said(self, said: Said) -> None:
-        """Print each block of an answer; a subagent's texts only if it works in the background."""
+        """Print each block of an answer; a subagent's texts only if it works in the background or the host asks."""
         parent = said.parent_tool_use_id
         streamed = self._partial.close_block(parent)
-        for block in _shown(said.message["content"], said.shown):
-            if parent is None or block["type"] == "tool_use" or self._tasks.in_background(parent):
-                self._message("assistant", {**said.message, "content": [block], "stop_reason": None}, parent)
+        every = parent is None or self._shows_subagents or self._tasks.in_background(parent)
+        for block, name in _shown(said):
+            if every or block["type"] == "tool_use":
+                message = {**said.message, "content": [block], "stop_reason": None}
+                self._message("assistant", message, parent, uuid=name or new_id())
         if streamed:
             self._partial.close_message(said.message, parent)
         self._tasks.progressed(said)
@@ -266,13 +279,14 @@ class StreamOutput:
             self._system(note)
 
 
-def _shown(content: Sequence[Mapping[str, Json]], shown: str) -> list[Mapping[str, Json]]:
-    """Return the blocks of an answer with its text as hooks display it."""
-    texts = [block for block in content if block["type"] == "text"]
-    if not texts or "".join(block["text"] for block in texts) == shown:
-        return list(content)
-    replaced = {**texts[0], "text": shown}
-    return [replaced if block is texts[0] else block for block in content if block not in texts[1:]]
+def _shown(said: Said) -> list[tuple[Mapping[str, Json], str | None]]:
+    """Return the blocks of an answer with its text as hooks display it, each with the uuid of its line on disk."""
+    blocks = list(itertools.zip_longest(said.message["content"], said.uuids[: len(said.message["content"])]))
+    texts = [block for block, _ in blocks if block["type"] == "text"]
+    if not texts or "".join(block["text"] for block in texts) == said.shown:
+        return blocks
+    replaced = {**texts[0], "text": said.shown}
+    return [(replaced if block is texts[0] else block, name) for block, name in blocks if block not in texts[1:]]
 
 
 def _synthetic(text: str) -> dict[str, Json]:

@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from hookwright.agent.transcript import (
     CallContext,
     Transcript,
@@ -32,6 +34,13 @@ def current_messages() -> Sequence[Message]:
     """Return the conversation that the event being fired is about."""
     dialogue = _current.get()
     return tuple(dialogue.messages) if dialogue is not None else ()
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A message of the model as the API gave it, and the uuids of its lines on disk, one per block."""
+
+    message: Mapping[str, Json]
+    uuids: tuple[str, ...]
 
 
 class Dialogue:
@@ -63,14 +72,14 @@ class Dialogue:
 
     # ── messages ────────────────────────────────────────────────────────────
 
-    def user(self, content: str | list[Mapping[str, Json]], **fields: Any) -> None:
-        """Add a message of the user."""
+    def user(self, content: str | list[Mapping[str, Json]], name: str | None = None, **fields: Any) -> None:
+        """Add a message of the user; `name` is the uuid of its line."""
         self.deliver()
-        self.transcript.user(content, **fields)
+        self.transcript.user(content, name, **fields)
         self.messages.append({"role": "user", "content": content})
 
-    def assistant(self, response: Response) -> Mapping[str, Json]:
-        """Add a message of the model; return it as the API gave it."""
+    def assistant(self, response: Response) -> Answered:
+        """Add a message of the model."""
         message = {
             "id": response.id,
             "type": "message",
@@ -81,14 +90,16 @@ class Dialogue:
             "stop_sequence": None,
             "usage": _usage(response),
         }
-        self._asked_by = self.transcript.assistant(message)
+        uuids = self.transcript.assistant(message)
+        self._asked_by = uuids[-1]
         self.messages.append({"role": "assistant", "content": message["content"]})
-        return message
+        return Answered(message, uuids)
 
-    def keep_result(self, block: Mapping[str, Json], response: Json) -> None:
-        """Write a tool result to disk; the model gets it with the others of its turn."""
-        self.transcript.tool_result(block, response, self._asked_by)
+    def keep_result(self, block: Mapping[str, Json], response: Json) -> str:
+        """Write a tool result to disk and return the uuid of its line; the model gets it with those of its turn."""
+        name = self.transcript.tool_result(block, response, self._asked_by)
         self.kept[block["tool_use_id"]] = block
+        return name
 
     def results(self, blocks: Sequence[Mapping[str, Json]]) -> None:
         """Add the results of one turn, in the order of its calls."""

@@ -18,6 +18,8 @@ class Prompt(msgspec.Struct, frozen=True):
     blocks: tuple[Mapping[str, Json], ...] = ()
     #: Sent as it is: a slash at its start is not a command.
     verbatim: bool = False
+    #: The uuid of its line on disk; None for a random one.
+    uuid: str | None = None
 
     def content(self, text: str) -> str | list[Mapping[str, Json]]:
         """Return the message for the model, with another text where a command expanded."""

@@ -33,6 +33,10 @@ class ResumeSession(msgspec.Struct, frozen=True):
 
     session_id: str
     fork: bool = False
+    #: The uuid of the line that the conversation is to end with; None for all of it.
+    at: str | None = None
+    #: The uuid of the prompt whose turn may be lost with that; None for whatever comes after it.
+    drops: str | None = None
 
 
 Start = NewSession | ContinueLatest | ResumeSession

@@ -22,6 +22,7 @@ from hookwright.agent.state.session_state import SessionState
 from hookwright.agent.state.updates import Diagnosed, Listener, ModeChanged, Note, Update
 from hookwright.agent.state.user_notes import changed_hooks, notes
 from hookwright.agent.tools import Tool
+from hookwright.agent.transcript import Mirror
 from hookwright.config import TrustPolicy
 from hookwright.mcp.values import Carry, ElicitationRequest, Elicited
 from hookwright.models.prices import total_usd
@@ -87,6 +88,8 @@ class Person(msgspec.Struct, frozen=True):
     fill_in: AskForm | None = None
     #: Passes messages to MCP servers that live in the host program.
     carry: Carry | None = None
+    #: Receives every line of every transcript.
+    mirror: Mirror | None = None
 
 
 def ignore(update: Update) -> None:

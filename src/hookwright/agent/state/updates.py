@@ -54,6 +54,8 @@ class Said(msgspec.Struct, frozen=True):
     message: Mapping[str, Json]
     shown: str
     parent_tool_use_id: str | None = None
+    #: The uuids of its lines on disk, one per block.
+    uuids: tuple[str, ...] = ()
 
 
 class ToolEnded(msgspec.Struct, frozen=True):
@@ -63,6 +65,8 @@ class ToolEnded(msgspec.Struct, frozen=True):
     block: Mapping[str, Json]
     response: Json = None
     parent_tool_use_id: str | None = None
+    #: The uuid of its line on disk.
+    uuid: str | None = None
 
 
 class CallDenied(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from hookwright.agent.transcript.hooks import (
     texts_read,
     with_reads,
 )
+from hookwright.agent.transcript.lines import read_lines
 from hookwright.agent.transcript.paths import (
     InvalidSession,
     checked_id,
@@ -33,7 +34,7 @@ from hookwright.agent.transcript.paths import (
 )
 from hookwright.agent.transcript.reader import Conversation, closed, conversation, load, pending
 from hookwright.agent.transcript.sessions import Saved, find_session, fork_session, latest_session, list_sessions
-from hookwright.agent.transcript.writer import Envelope, Transcript, git_branch
+from hookwright.agent.transcript.writer import Envelope, Mirror, Transcript, git_branch
 
 __all__ = [
     "Attachment",
@@ -41,6 +42,7 @@ __all__ = [
     "Conversation",
     "Envelope",
     "InvalidSession",
+    "Mirror",
     "Saved",
     "Transcript",
     "attachments",
@@ -59,6 +61,7 @@ __all__ = [
     "program_note",
     "project_folder",
     "project_folders",
+    "read_lines",
     "session_folder",
     "session_path",
     "slug",

@@ -11,6 +11,7 @@ import msgspec
 
 from hookwright.agent.transcript.hooks import texts_read
 from hookwright.agent.transcript.lines import read_lines
+from hookwright.agent.transcript.paths import InvalidSession
 from hookwright.protocol.jsontext import Json
 
 Entry = dict[str, Json]
@@ -27,6 +28,8 @@ class Conversation(msgspec.Struct, frozen=True):
     #: Results that hooks rewrote after they were on disk, by tool call.
     rewritten: Mapping[str, Json]
     title: str | None = None
+    #: Lines after the one that the conversation was asked to end with.
+    dropped: tuple[Entry, ...] = ()
 
     @property
     def last(self) -> str | None:
@@ -66,13 +69,16 @@ class Conversation(msgspec.Struct, frozen=True):
         return {**message, "content": blocks}
 
 
-def load(path: str) -> Conversation:
-    """Read the conversation of a file; raise OSError if the file cannot be read."""
-    return conversation(read_lines(path))
+def load(path: str, at: str | None = None) -> Conversation:
+    """Read the conversation of a file, up to the line `at`; raise OSError if the file cannot be read."""
+    return conversation(read_lines(path), at)
 
 
-def conversation(lines: Iterable[Entry]) -> Conversation:
-    """Walk up from the last line of the chain; where a link is lost, continue with the line above it in the file."""
+def conversation(lines: Iterable[Entry], at: str | None = None) -> Conversation:
+    """Walk up from the last line of the chain; where a link is lost, continue with the line above it in the file.
+
+    With `at`, the uuid of a line, the conversation ends there; raise InvalidSession if there is no such line.
+    """
     chain: list[Entry] = []
     rewritten: dict[str, Json] = {}
     title = None
@@ -86,7 +92,16 @@ def conversation(lines: Iterable[Entry]) -> Conversation:
     # In a subagent's file every line is a sidechain; in any other file such lines belong to another conversation.
     if not all(entry.get("isSidechain") for entry in chain):
         chain = [entry for entry in chain if not entry.get("isSidechain")]
-    return Conversation(_with_siblings(chain, _walk(chain)), rewritten, title)
+    end = len(chain) if at is None else _place(chain, at) + 1
+    chain, dropped = chain[:end], chain[end:]
+    return Conversation(_with_siblings(chain, _walk(chain)), rewritten, title, tuple(dropped))
+
+
+def _place(chain: Sequence[Entry], at: str) -> int:
+    for place, entry in enumerate(chain):
+        if entry["uuid"] == at:
+            return place
+    raise InvalidSession(f"there is no message {at} in this session: write the uuid of one of its lines.")
 
 
 def _walk(chain: Sequence[Entry]) -> tuple[Entry, ...]:

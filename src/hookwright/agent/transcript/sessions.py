@@ -60,10 +60,10 @@ def find_session(folders: Sequence[str], session_id: str) -> str:
     raise InvalidSession(f"there is no session {session_id} in {folders[0]}. Use --continue for the latest one.")
 
 
-def fork_session(path: str, new_id: str, folder: str) -> str:
-    """Copy a session's conversation under a new id, each line with its origin; return the new path."""
+def fork_session(path: str, new_id: str, folder: str, at: str | None = None) -> str:
+    """Copy a conversation, up to the line `at`, under a new id, each line with its origin; return the path."""
     source = os.path.basename(path).removesuffix(".jsonl")
-    told = load(path)
+    told = load(path, at)
     lines = []
     parent = None
     for entry in told.entries:

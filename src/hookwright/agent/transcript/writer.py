@@ -29,6 +29,10 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str | None = None
 
 
+#: Receives the path of a transcript and every line that was written to it.
+Mirror = Callable[[str, Mapping[str, Json]], None]
+
+
 class Transcript:
     """One file of one session; its chain does not branch, so walking up from the end meets every line.
 
@@ -36,13 +40,20 @@ class Transcript:
     """
 
     def __init__(
-        self, path: str, envelope: Envelope, *, parent: str | None = None, clock: Callable[[], float] = time.time
+        self,
+        path: str,
+        envelope: Envelope,
+        *,
+        parent: str | None = None,
+        clock: Callable[[], float] = time.time,
+        mirror: Mirror | None = None,
     ) -> None:
         self.path = path
         self.envelope = envelope
         #: The uuid that the next line names as its parent.
         self.last = parent
         self._clock = clock
+        self._mirror = mirror
         self._file = LineFile(path)
 
     def move(self, cwd: str) -> None:
@@ -50,19 +61,18 @@ class Transcript:
         if cwd != self.envelope.cwd:
             self.envelope = msgspec.structs.replace(self.envelope, cwd=cwd, git_branch=git_branch(cwd))
 
-    def user(self, content: str | Sequence[Mapping[str, Json]], **fields: Any) -> str:
-        """Write a user message, or one the program adds as such (`isMeta`, `isCompactSummary`, `promptId`)."""
-        return self._chain("user", {"message": {"role": "user", "content": content}, **fields})
+    def user(self, content: str | Sequence[Mapping[str, Json]], name: str | None = None, **fields: Any) -> str:
+        """Write a user message, or one the program adds as such (`isMeta`, `isCompactSummary`, `promptId`).
 
-    def assistant(self, message: Mapping[str, Json], request_id: str | None = None) -> str:
-        """Write a model's message, one line per content block; return the uuid of the last."""
+        `name` is the uuid of the line; None for a random one.
+        """
+        return self._chain("user", {"message": {"role": "user", "content": content}, **fields}, name)
+
+    def assistant(self, message: Mapping[str, Json], request_id: str | None = None) -> tuple[str, ...]:
+        """Write a model's message, one line per content block; return the uuids of the lines."""
         fields = {} if request_id is None else {"requestId": request_id}
-        for block in message["content"]:
-            self._chain("assistant", {"message": {**message, "content": [block]}, **fields})
-        if not message["content"]:
-            self._chain("assistant", {"message": dict(message), **fields})
-        assert self.last is not None
-        return self.last
+        parts = [{**message, "content": [block]} for block in message["content"]] or [dict(message)]
+        return tuple(self._chain("assistant", {"message": part, **fields}) for part in parts)
 
     def tool_result(self, block: Mapping[str, Json], response: Json, answers: str | None = None) -> str:
         """Write one `tool_result` block with the tool's structured response; `answers` is the assistant line's uuid."""
@@ -95,24 +105,31 @@ class Transcript:
 
     def side(self, kind: str, **fields: Any) -> None:
         """Write a record outside the chain: `custom-title`, `summary`, `permission-mode`, …"""
-        self._file.append({"type": kind, **fields, "sessionId": self.envelope.session_id})
+        self._append({"type": kind, **fields, "sessionId": self.envelope.session_id})
 
     def subagent(self, agent_id: str, meta: Mapping[str, Json]) -> Transcript:
         """Open the transcript of a subagent and write the file that describes it."""
         path = subagent_path(self.path, agent_id)
         child = msgspec.structs.replace(self.envelope, agent_id=checked_id(agent_id))
-        opened = Transcript(path, child, clock=self._clock)
+        opened = Transcript(path, child, clock=self._clock, mirror=self._mirror)
         _write_private(path.removesuffix(".jsonl") + ".meta.json", encode(meta))
+        if self._mirror is not None:
+            self._mirror(path, {**meta, "type": "agent_metadata"})
         return opened
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _chain(self, kind: str, fields: Mapping[str, Json]) -> str:
-        around, name = self.envelope, str(uuid.uuid4())
+    def _append(self, line: Mapping[str, Json]) -> None:
+        self._file.append(line)
+        if self._mirror is not None:
+            self._mirror(self.path, line)
+
+    def _chain(self, kind: str, fields: Mapping[str, Json], name: str | None = None) -> str:
+        around, name = self.envelope, str(uuid.uuid4()) if name is None else name
         sidechain = around.agent_id is not None
-        self._file.append(
+        self._append(
             {
                 "parentUuid": self.last,
                 "isSidechain": sidechain,

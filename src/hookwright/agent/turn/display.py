@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 
 from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.dialogue import Answered
 from hookwright.agent.state.updates import Said
 from hookwright.models.types import Response
 from hookwright.protocol.events import MessageDisplay
-from hookwright.protocol.jsontext import Json
 
 
-async def display(actor: Actor, response: Response, message: Mapping[str, Json]) -> None:
+async def display(actor: Actor, response: Response, answered: Answered) -> None:
     """Fire MessageDisplay for the main agent's text, then show it; transcript and model keep the original."""
     shown = response.text
     if shown and actor.is_main:
@@ -28,4 +27,4 @@ async def display(actor: Actor, response: Response, message: Mapping[str, Json])
         )
         shown = outcome.fields.get("display_content", shown)
         actor.display(shown if shown != response.text else None)
-    actor.session.tell(Said(message, shown, actor.role.parent_tool_use_id))
+    actor.session.tell(Said(answered.message, shown, actor.role.parent_tool_use_id, answered.uuids))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
 
 import msgspec
 
@@ -55,7 +54,7 @@ async def submit(actor: Actor, given: Prompt) -> TurnEnd:
         entitle(actor, title)
     skill = actor.session.equipment.components.skills.get(typed.name) if typed is not None else None
     if outcome.stop is not None or typed is None or skill is None:
-        return await _send(actor, given.content(prompt), [outcome])
+        return await _send(actor, given, prompt, [outcome])
     return await _expand(actor, given, typed, skill, outcome)
 
 
@@ -76,15 +75,16 @@ async def _expand(actor: Actor, given: Prompt, typed: TypedPrompt, skill: Skill,
     if skill.hooks:
         actor.session.hooks.activate(skill.hooks)
     head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
-    return await _send(actor, given.content(head + skill.expand(typed.arguments)), [submitted, outcome])
+    return await _send(actor, given, head + skill.expand(typed.arguments), [submitted, outcome])
 
 
-async def _send(actor: Actor, content: str | list[Mapping[str, Json]], outcomes: list[Outcome]) -> TurnEnd:
+async def _send(actor: Actor, given: Prompt, text: str, outcomes: list[Outcome]) -> TurnEnd:
     """Add the prompt and hooks' context to the conversation and continue it, unless a hook stops here."""
-    dialogue = actor.dialogue
+    dialogue, session = actor.dialogue, actor.session
     if pending(dialogue.messages):
         dialogue.close_calls()
-    dialogue.user(content, promptId=actor.session.state.prompt_id, permissionMode=actor.session.permissions.mode)
+    about = {"promptId": session.state.prompt_id, "permissionMode": session.permissions.mode}
+    dialogue.user(given.content(text), given.uuid, **about)
     for outcome in outcomes:
         dialogue.record_firing(outcome)
     dialogue.deliver()

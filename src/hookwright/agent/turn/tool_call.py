@@ -104,14 +104,14 @@ async def _run(request: ToolRequest) -> Handled:
     result = await _call_tool(request)
     milliseconds = round((time.monotonic() - started) * 1000)
     block = _block(request.call, result)
-    actor.dialogue.keep_result(block, result.response)
+    name = actor.dialogue.keep_result(block, result.response)
     post = await actor.fire(_post_event(request, result, milliseconds))
     if not result.is_error:
         block, result = _rewritten(request, post, block, result)
     request.record(post)
     for text in after_tool(actor, tool, request.arguments, result):
         actor.dialogue.add_note(text)
-    actor.session.tell(ToolEnded(tool.name, block, result.response, actor.role.parent_tool_use_id))
+    actor.session.tell(ToolEnded(tool.name, block, result.response, actor.role.parent_tool_use_id, name))
     return Handled(call=request.call, block=block, stop=post.stop)
 
 
@@ -162,8 +162,8 @@ def _block(call: Block, result: ToolResult) -> dict[str, Json]:
 
 def _without_running(actor: Actor, call: Block, result: ToolResult, stop: EndTurn | None = None) -> Handled:
     block = _block(call, result)
-    actor.dialogue.keep_result(block, result.response)
-    actor.session.tell(ToolEnded(call["name"], block, result.response, actor.role.parent_tool_use_id))
+    name = actor.dialogue.keep_result(block, result.response)
+    actor.session.tell(ToolEnded(call["name"], block, result.response, actor.role.parent_tool_use_id, name))
     return Handled(call=call, block=block, stop=stop)
 
 

@@ -39,6 +39,7 @@ def _configure_output(parser: argparse.ArgumentParser) -> None:
     add("--include-hook-events", action="store_true", help="include every hook run in stream-json output")
     add("--include-partial-messages", action="store_true", help="include partial messages in stream-json output")
     add("--replay-user-messages", action="store_true", help="repeat the prompts of stream-json input in the output")
+    add("--session-mirror", action="store_true", help="repeat every line of the transcript in stream-json output")
     schema = "ask for an answer that fits this JSON schema, and print it as `structured_output`"
     add("--json-schema", dest="json_schema_text", default=None, metavar="JSON", help=schema)
     add("--no-journal", dest="journal", action="store_false", help="do not write to the journal")
@@ -47,6 +48,9 @@ def _configure_output(parser: argparse.ArgumentParser) -> None:
 def _configure_session(parser: argparse.ArgumentParser) -> None:
     add = configure_conversation(parser).add_argument
     add("-r", "--resume", metavar="ID", help="resume a conversation by ID")
+    add("--resume-session-at", default=None, metavar="UUID", help="with --resume, continue after this message")
+    drops = "refuse to resume if more than the turn of this prompt would be lost"
+    add("--resume-drops-turn", default=None, metavar="UUID", help=drops)
     add("--session-id", metavar="ID", help="use this ID for the new session")
     add("--max-turns", type=int, default=argparse.SUPPRESS, metavar="N", help="stop after N model turns")
     budget = "stop when the session has cost this much, in US dollars; the price of the model must be known"
