@@ -1,8 +1,12 @@
-"""A real MCP server for tests, on the official SDK: `mcp_server.py stdio`, or `mcp_server.py http PORT`."""
+"""A real MCP server for tests, on the official SDK.
+
+`mcp_server.py stdio`, `mcp_server.py http PORT`, or `mcp_server.py both PORT PORT`: over HTTP, and over SSE.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from typing import Annotated, Any
@@ -78,8 +82,26 @@ async def ask(who: Annotated[ElicitationResult[Name], Resolve(question)]) -> str
     return f"hello {who.data.name}" if isinstance(who, AcceptedElicitation) else f"nobody: {who.action}"
 
 
+@server.tool(structured_output=False)
+def permit(tool_name: str, input: dict[str, Any], tool_use_id: str) -> str:  # noqa: A002 - the name it is called with
+    """Answer a permission question."""
+    command = str(input.get("command"))
+    if "strange" in command:
+        return "yes, of course"
+    if "other" in command:
+        return json.dumps({"behavior": "allow", "updatedInput": {**input, "command": "touch changed.txt"}})
+    return json.dumps({"behavior": "allow" if "good" in command else "deny", "message": f"{tool_name} {tool_use_id}"})
+
+
+async def both(http: int, sse: int) -> None:
+    """Serve over HTTP and over SSE."""
+    await asyncio.gather(server.run_streamable_http_async(port=http), server.run_sse_async(port=sse))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "http":
         server.run("streamable-http", port=int(sys.argv[2]))
+    elif sys.argv[1] == "both":
+        asyncio.run(both(int(sys.argv[2]), int(sys.argv[3])))
     else:
         server.run("stdio")

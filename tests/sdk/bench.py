@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from pathlib import Path
 from typing import Any
 
+import pytest
 from claude_agent_sdk import (
     AssistantMessage,
     ClaudeAgentOptions,
@@ -28,6 +29,23 @@ from claude_agent_sdk import (
 )
 
 LIMIT = 60.0
+#: The installed program, which the SDK can start as its `cli_path`.
+PROGRAM = str(Path(sys.executable).with_name("hookwright"))
+
+
+def works(*rows: str) -> pytest.MarkDecorator:
+    """Mark a test that shows that rows of docs/sdk.md work."""
+    return pytest.mark.sdk("works", *rows)
+
+
+def said(*rows: str) -> pytest.MarkDecorator:
+    """Mark a test that shows that rows of docs/sdk.md have no effect, or another one, and that this is said."""
+    return pytest.mark.sdk("said", *rows)
+
+
+def refused(*rows: str) -> pytest.MarkDecorator:
+    """Mark a test that shows that rows of docs/sdk.md are refused."""
+    return pytest.mark.sdk("refused", *rows)
 
 
 class Bench:
@@ -47,7 +65,8 @@ class Bench:
     def options(self, **more: Any) -> ClaudeAgentOptions:
         """Return options for this bench; `env` is added to its own."""
         env = {"HOME": str(self.home), "HOOKWRIGHT_TRUST": "1", "TMPDIR": str(self.home), **more.pop("env", {})}
-        return ClaudeAgentOptions(cli_path=str(self.cli), cwd=str(self.project), env=env, **more)
+        cli = more.pop("cli_path", str(self.cli))
+        return ClaudeAgentOptions(cli_path=cli, cwd=str(self.project), env=env, **more)
 
     def play(self, *turns: Any, **more: Any) -> None:
         """Write the model's script."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +10,21 @@ import pytest
 from claude_agent_sdk import (
     AssistantMessage,
     ClaudeSDKClient,
+    HookEventMessage,
     ResultError,
     StreamEvent,
     TaskNotificationMessage,
     TaskStartedMessage,
-    TaskUpdatedMessage,
     ToolUseBlock,
     UserMessage,
 )
 
-from sdk.bench import Bench, Guard, bash, decides, text, tool, turn, user
+from sdk.bench import Bench, Guard, Heard, bash, decides, text, tool, turn, user, works
 
 MODEL = "claude-opus-5-5"
 ALLOWED = ["Bash", "Agent"]
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}
+PROMPT_ID = "11111111-2222-4333-8444-555555555555"
 
 
 @pytest.fixture
@@ -29,33 +32,83 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_a_tool_round_trip_has_a_block_per_message_and_a_result_with_its_cost(bench: Bench) -> None:
-    bench.play([text("I look."), bash("echo x")], [text("end")], model=MODEL)
-    heard = bench.ask("go", allowed_tools=ALLOWED)
-    said = [message for message in heard.messages if isinstance(message, AssistantMessage)]
+# ── one session, most messages ──────────────────────────────────────────────
+
+
+class Session:
+    """A client with every kind of message switched on: a call, a refused call, a subagent, a picture, a compaction."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
+        inner = [[text("inner words"), bash("echo y")], [text("done")]]
+        sub = {"name": "sub", "match": "SUB", "on": "first", "turns": inner}
+        summary = {"name": "sum", "match": "detailed summary", "on": "last", "turns": [[text("SUMMARY")]]}
+        bench.play(
+            [text("one two"), bash("echo x")],
+            [text("end")],
+            [bash("touch ran.txt")],
+            [task],
+            [text("both done")],
+            [{"when": "look"}, text("a picture")],
+            routes=[sub, summary],
+            model=MODEL,
+        )
+        self.call, self.refusal, self.picture, self.compaction = bench.talk(
+            self._talk,
+            allowed_tools=ALLOWED,
+            disallowed_tools=["Bash(touch *)"],
+            include_partial_messages=True,
+            include_hook_events=True,
+            forward_subagent_text=True,
+            hooks=Guard().on("PreToolUse", "Bash"),
+            session_id="99999999-2222-4333-8444-555555555555",
+            extra_args={"replay-user-messages": None},
+        )
+
+    @staticmethod
+    async def _talk(client: ClaudeSDKClient) -> list[Heard]:
+        async def picture() -> AsyncIterator[dict[str, Any]]:
+            yield {**user([IMAGE, {"type": "text", "text": "look"}]), "uuid": PROMPT_ID}
+
+        heard = [await turn(client, "go"), await turn(client, "deny")]
+        await client.query(picture())
+        heard.append(Heard([message async for message in client.receive_response()]))
+        return [*heard, await turn(client, "/compact")]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return Session(Bench(tmp_path_factory.mktemp("session")))
+
+
+@works("tool-round-trip", "tool-use-result", "session-id")
+def test_a_tool_round_trip_has_a_block_per_message_and_the_tools_own_result(session: Session) -> None:
+    said = [message for message in session.call.messages if isinstance(message, AssistantMessage)]
     assert [type(message.content[0]).__name__ for message in said] == ["TextBlock", "ToolUseBlock", "TextBlock"]
-    (answered,) = [message for message in heard.messages if isinstance(message, UserMessage)]
+    (answered,) = [m for m in session.call.messages if isinstance(m, UserMessage) and m.tool_use_result]
     assert isinstance(answered.tool_use_result, dict)
     assert answered.tool_use_result["stdout"].strip() == "x"
-    result = heard.result
+    result = session.call.result
     assert (result.subtype, result.is_error, result.result, result.num_turns) == ("success", False, "end", 2)
-    assert result.total_cost_usd is not None
-    assert result.total_cost_usd > 0
-    assert set(result.model_usage or {}) == {MODEL}
-    assert heard.system("init")[0]["claude_code_version"]
+    assert result.session_id == "99999999-2222-4333-8444-555555555555"
+    assert session.call.system("init")[0]["claude_code_version"]
 
 
-def test_every_prompt_of_a_stream_has_its_init_and_result(bench: Bench) -> None:
-    bench.play([text("one")], [text("two")])
-    heard = bench.ask([user("1"), user("2")])
-    assert [result.result for result in heard.results] == ["one", "two"]
-    assert len(heard.system("init")) == 2
+@works("result-cost", "result-model-usage")
+def test_a_result_has_its_cost_and_what_each_model_used(session: Session) -> None:
+    first, last = session.call.result, session.picture.result
+    assert first.total_cost_usd is not None
+    assert last.total_cost_usd is not None
+    assert 0 < first.total_cost_usd < last.total_cost_usd
+    assert set(last.model_usage or {}) == {MODEL}
+    assert last.model_usage is not None
+    assert last.model_usage[MODEL]["costUSD"] == pytest.approx(last.total_cost_usd)
 
 
-def test_partial_messages_are_whole_streams_with_indices(bench: Bench) -> None:
-    bench.play([text("one two"), bash("echo x")], [text("end")])
-    heard = bench.ask("go", include_partial_messages=True, allowed_tools=ALLOWED)
-    events = [message.event for message in heard.messages if isinstance(message, StreamEvent)]
+@works("partial-messages")
+def test_partial_messages_are_whole_streams_with_indices(session: Session) -> None:
+    events = [message.event for message in session.call.messages if isinstance(message, StreamEvent)]
     first = events[: [event["type"] for event in events].index("message_stop") + 1]
     kinds = [(event["type"], event.get("index")) for event in first if event["type"] != "content_block_delta"]
     assert kinds == [
@@ -72,71 +125,73 @@ def test_partial_messages_are_whole_streams_with_indices(bench: Bench) -> None:
     assert "echo x" in "".join(delta.get("partial_json", "") for delta in deltas)
 
 
-def test_a_background_command_is_a_task(bench: Bench) -> None:
-    bench.play([bash("sleep 0.4", run_in_background=True)], [text("started")], [text("end")])
-    heard = bench.ask("go", allowed_tools=ALLOWED, hooks=Guard().on("Stop"))
-    (started,) = [message for message in heard.messages if isinstance(message, TaskStartedMessage)]
-    (ended,) = [message for message in heard.messages if isinstance(message, TaskNotificationMessage)]
-    (updated,) = [message for message in heard.messages if isinstance(message, TaskUpdatedMessage)]
-    assert (started.task_type, ended.task_id, ended.status) == ("local_bash", started.task_id, "completed")
-    assert updated.status == "completed"
-    assert [len(line["tasks"]) for line in heard.system("background_tasks_changed")] == [1, 0]
+@works("include-hook-events")
+def test_hook_events_are_messages(session: Session) -> None:
+    events = [message for message in session.call.messages if isinstance(message, HookEventMessage)]
+    assert {(event.subtype, event.hook_event_name) for event in events} == {
+        ("hook_started", "PreToolUse"),
+        ("hook_response", "PreToolUse"),
+    }
 
 
-def test_a_subagent_is_a_task_and_shows_its_calls(bench: Bench) -> None:
+@works("permission-denied")
+def test_a_refused_call_is_a_permission_denied_message(session: Session) -> None:
+    (denied,) = session.refusal.system("permission_denied")
+    assert (denied["tool_name"], denied["decision_reason_type"]) == ("Bash", "rule")
+    assert [one["tool_name"] for one in session.refusal.result.permission_denials or []] == ["Bash"]
+    assert not session.bench.exists("ran.txt")
+
+
+@works("task-progress", "forward-subagent-text")
+def test_a_subagent_is_a_task_and_shows_its_calls_and_words(session: Session) -> None:
+    (started,) = [message for message in session.refusal.messages if isinstance(message, TaskStartedMessage)]
+    assert (started.task_type, started.description) == ("local_agent", "d")
+    inner = [m for m in session.refusal.messages if isinstance(m, AssistantMessage) and m.parent_tool_use_id]
+    assert [type(block).__name__ for m in inner for block in m.content] == ["TextBlock", "ToolUseBlock", "TextBlock"]
+    assert [line["last_tool_name"] for line in session.refusal.system("task_progress")] == ["Bash"]
+    (ended,) = [message for message in session.refusal.messages if isinstance(message, TaskNotificationMessage)]
+    assert (ended.summary, ended.usage is not None) == ("done", True)
+
+
+@works("images", "replay-user-messages")
+def test_an_image_of_a_prompt_reaches_the_model_and_the_prompt_is_repeated(session: Session) -> None:
+    assert session.picture.texts == ["a picture"]
+    (path,) = (session.bench.home / ".claude" / "projects").glob("*/*.jsonl")
+    line = next(line for line in path.read_text().splitlines() if '"media_type":"image/png"' in line)
+    assert f'"uuid":"{PROMPT_ID}"' in line
+    repeated = [message for message in session.picture.messages if isinstance(message, UserMessage)]
+    assert [message.uuid for message in repeated] == [PROMPT_ID]
+
+
+@works("compact-boundary", "status")
+def test_a_compaction_reports_status_and_boundary(session: Session) -> None:
+    assert [line["status"] for line in session.compaction.system("status")] == ["compacting", None]
+    (boundary,) = session.compaction.system("compact_boundary")
+    assert boundary["compact_metadata"]["trigger"] == "manual"
+    assert session.compaction.result.result == ""
+
+
+# ── other messages ──────────────────────────────────────────────────────────
+
+
+@works("query-stream", "cost-unknown", "verbatim-prompts")
+def test_every_prompt_of_a_stream_has_its_result_and_an_unknown_price_is_not_nothing(bench: Bench) -> None:
+    bench.play([text("one")], [{"when": "/compact"}, text("two")])
+    heard = bench.ask([user("1"), user("/compact")], verbatim_prompts=True)
+    assert [result.result for result in heard.results] == ["one", "two"]
+    assert len(heard.system("init")) == 2
+    assert [result.total_cost_usd for result in heard.results] == [None, None]
+    (used,) = (heard.result.model_usage or {}).values()
+    assert used["costUSD"] is None
+
+
+def test_without_the_option_a_subagent_shows_its_calls_only(bench: Bench) -> None:
     task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
     sub = {"name": "sub", "match": "SUB", "on": "first", "turns": [[text("t"), bash("echo x")], [text("done")]]}
     bench.play([task], [text("end")], routes=[sub])
     heard = bench.ask("go", allowed_tools=ALLOWED)
-    (started,) = [message for message in heard.messages if isinstance(message, TaskStartedMessage)]
-    assert (started.task_type, started.description) == ("local_agent", "d")
     inner = [m for m in heard.messages if isinstance(m, AssistantMessage) and m.parent_tool_use_id is not None]
     assert [type(block) for message in inner for block in message.content] == [ToolUseBlock]
-    (ended,) = [message for message in heard.messages if isinstance(message, TaskNotificationMessage)]
-    assert (ended.summary, ended.usage is not None) == ("done", True)
-
-
-def test_a_refused_call_is_a_permission_denied_message(bench: Bench) -> None:
-    bench.play([bash("touch ran.txt")], [text("end")])
-    heard = bench.ask("go", disallowed_tools=["Bash(touch *)"], allowed_tools=ALLOWED)
-    (denied,) = heard.system("permission_denied")
-    assert (denied["tool_name"], denied["decision_reason_type"]) == ("Bash", "rule")
-    assert [one["tool_name"] for one in heard.result.permission_denials or []] == ["Bash"]
-    assert not bench.exists("ran.txt")
-
-
-def test_a_compaction_reports_status_and_boundary(bench: Bench) -> None:
-    summary = {"name": "sum", "match": "summary", "on": "last", "turns": [[text("SUMMARY")]]}
-    bench.play([text("one")], [text("two")], routes=[summary])
-
-    async def work(client: ClaudeSDKClient) -> Any:
-        await turn(client, "hello")
-        return await turn(client, "/compact")
-
-    heard = bench.talk(work)
-    assert [line["status"] for line in heard.system("status")] == ["compacting", None]
-    (boundary,) = heard.system("compact_boundary")
-    assert boundary["compact_metadata"]["trigger"] == "manual"
-    assert heard.result.result == ""
-
-
-def test_a_prompt_that_a_hook_blocks_says_so(bench: Bench) -> None:
-    bench.play([text("end")])
-    guard = Guard({"decision": "block", "reason": "NOT-THIS"})
-    heard = bench.ask("go", hooks=guard.on("UserPromptSubmit"))
-    (line,) = heard.system("informational")
-    assert "NOT-THIS" in line["content"]
-    assert line["prompt_submit_outcome"]["kind"] == "blocked_by_hook"
-    assert (heard.texts, heard.result.num_turns) == ([], 0)
-
-
-def test_a_stop_hook_that_objects_is_a_user_message_and_a_notification(bench: Bench) -> None:
-    bench.play([text("first")], [text("second")])
-    guard = Guard(lambda given: {} if given["stop_hook_active"] else {"decision": "block", "reason": "MORE"})
-    heard = bench.ask("go", hooks=guard.on("Stop"))
-    assert (heard.texts, heard.result.num_turns) == (["first", "second"], 2)
-    assert [line["key"] for line in heard.system("notification")] == ["stop-hook-error"]
-    assert any(isinstance(m, UserMessage) and "MORE" in str(m.content) for m in heard.messages)
 
 
 def test_context_that_a_hook_adds_is_not_a_message(bench: Bench) -> None:
@@ -147,18 +202,21 @@ def test_context_that_a_hook_adds_is_not_a_message(bench: Bench) -> None:
     assert not any("SECRET-CONTEXT" in str(m) for m in heard.messages if isinstance(m, UserMessage))
 
 
+@works("api-error")
 def test_an_api_error_is_an_error_result(bench: Bench) -> None:
     bench.play([{"error": 500, "message": "busy"}])
     with pytest.raises(ResultError, match="busy"):
         bench.ask("go")
 
 
+@works("max-turns")
 def test_the_turn_limit_is_an_error_result(bench: Bench) -> None:
     bench.play([bash("echo 1")], [bash("echo 2")], [text("end")])
     with pytest.raises(ResultError, match="maximum number of turns"):
         bench.ask("go", max_turns=1, allowed_tools=ALLOWED)
 
 
+@works("max-budget-usd")
 def test_a_budget_ends_the_run(bench: Bench) -> None:
     bench.play([bash("echo 1")], [bash("touch ran.txt")], [text("end")], model=MODEL)
     with pytest.raises(ResultError, match="maximum budget"):
@@ -166,30 +224,17 @@ def test_a_budget_ends_the_run(bench: Bench) -> None:
     assert not bench.exists("ran.txt")
 
 
+@works("output-format")
 def test_structured_output_is_the_value_that_fits_the_schema(bench: Bench) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    bench.play([text("It is seven.")], [tool("StructuredOutput", n=7)], [text("end")])
-    heard = bench.ask("go", output_format={"type": "json_schema", "schema": schema})
-    assert heard.result.structured_output == {"n": 7}
-
-
-def test_a_value_that_does_not_fit_the_schema_is_refused(bench: Bench) -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    bench.play([tool("StructuredOutput", n="seven")], [tool("StructuredOutput", n=7)], [text("end")])
+    right = [tool("StructuredOutput", n=7)]
+    bench.play([tool("StructuredOutput", n="seven")], [text("It is seven.")], right, [text("end")])
     heard = bench.ask("go", output_format={"type": "json_schema", "schema": schema})
     assert heard.tool_results[0].is_error
     assert heard.result.structured_output == {"n": 7}
 
 
-def test_an_image_of_a_prompt_reaches_the_model(bench: Bench) -> None:
-    bench.play([{"when": "look"}, text("end")])
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}
-    heard = bench.ask([user([image, {"type": "text", "text": "look"}])])
-    assert heard.texts == ["end"]
-    (path,) = (bench.home / ".claude" / "projects").glob("*/*.jsonl")
-    assert '"media_type":"image/png"' in path.read_text()
-
-
+@works("defer")
 def test_a_deferred_call_is_in_the_result(bench: Bench) -> None:
     bench.play([bash("touch ran.txt")], [text("end")])
     heard = bench.ask("go", hooks=Guard(decides("defer")).on("PreToolUse"), allowed_tools=ALLOWED)
