@@ -39,7 +39,7 @@ types: install
 	$(BIN)/mypy
 
 unit: install
-	$(BIN)/python -m pytest -q -n $(JOBS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
 conformance: install  ## the conformance cases, through the command line
 	$(BIN)/python tests/conformance/run.py engine -j 3

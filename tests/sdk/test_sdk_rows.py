@@ -18,7 +18,7 @@ def documented() -> dict[str, str]:
     return dict(rows)
 
 
-def tested() -> set[tuple[str, str]]:
+def shown() -> set[tuple[str, str]]:
     """Return the rows that tests are marked with, and the states they show."""
     found: set[tuple[str, str]] = set()
     for path in HERE.glob("test_*.py"):
@@ -30,7 +30,7 @@ def tested() -> set[tuple[str, str]]:
 
 
 def test_every_row_is_shown_by_a_test_and_every_test_shows_a_row() -> None:
-    assert set(documented().items()) == tested()
+    assert set(documented().items()) == shown()
 
 
 def test_every_line_of_the_tables_is_a_row() -> None:
