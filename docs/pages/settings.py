@@ -71,6 +71,10 @@ READ = {
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "CLAUDE_CODE_SDK_READS_SESSION_STATE": "`1`, set by a client of the Agent SDK that waits for the session's state: "
     "`hookwright run` reports it.",
+    "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "`true`, set by a client of the Agent SDK that wants to rewind files: "
+    "`hookwright run` says that it cannot.",
+    "CLAUDE_AGENT_SDK_CLIENT_APP": "Set by a client of the Agent SDK: its name, sent to model APIs in the User-Agent. "
+    "(agent)",
     "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "The time limit of all SessionEnd hooks, in milliseconds.",
     "CLAUDE_CODE_SHELL_PREFIX": "Put in front of shell-form commands: `<prefix> '<command>'`.",
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB": "`1` keeps credentials such as `ANTHROPIC_*`, `AWS_*`, `*_API_KEY`, `*_TOKEN` "
