@@ -117,7 +117,9 @@ class Story:
     def results(self) -> dict[str, str]:
         """Return the results of the first prompt's calls, by command."""
         found = [str(result.content) for result in self.turns[0].tool_results]
-        return dict(zip(["denied", "old", "slow", "context", "secret", "mkdir", "async", "together"], found, strict=True))
+        return dict(
+            zip(["denied", "old", "slow", "context", "secret", "mkdir", "async", "together"], found, strict=True)
+        )
 
 
 @pytest.fixture(scope="module")

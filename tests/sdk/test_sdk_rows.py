@@ -23,9 +23,10 @@ def shown() -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for path in HERE.glob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id in ("works", "said", "refused"):
-                    found |= {(ast.literal_eval(row), node.func.id) for row in node.args}
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id in ("works", "said", "refused"):
+                found |= {(ast.literal_eval(row), node.func.id) for row in node.args}
     return found
 
 
