@@ -186,6 +186,7 @@ def test_a_worktree_hook_refuses_at_every_status(name: str, stderr: str, said: s
 def test_the_path_of_a_worktree() -> None:
     for printed in ("log\n\x1b[1;32m /tmp/w \x1b[0m\n\n", "/tmp/w"):
         assert of(exited(0, printed), name="WorktreeCreate") == Verdict(fields={"worktree_path": "/tmp/w"})
+    assert of(exited(0, "\x1b[Xw/tree"), name="WorktreeCreate") == Verdict(fields={"worktree_path": "w/tree"})
     text = "[guard.sh]: printed no path; print the path of the new worktree"
     for printed in ("", " \n\x1b[0m\n"):
         assert of(exited(0, printed), name="WorktreeCreate") == Verdict(ending=Ending.BLOCKING, decision=Block(text))
@@ -478,6 +479,13 @@ def test_a_yes_grants_nothing_and_may_speak() -> None:
     assert (after.stop, after.decision) == (EndTurn("S"), NO_OPINION)
 
 
+def test_a_no_where_nothing_can_be_refused() -> None:
+    spoken = Judged(False, "R", system_message="M")
+    assert of(spoken, PROMPT, "SessionStart") == Verdict(system_message="M")
+    text = "Agent hook condition was not met: R"
+    assert of(spoken, AGENT, "SessionStart") == Verdict(ending=Ending.ERROR, error=text)
+
+
 # ── timeouts and failures ───────────────────────────────────────────────────
 
 
@@ -585,7 +593,10 @@ def test_a_silent_hook_whose_files_were_left_behind_is_an_error() -> None:
     for stdout in (b"", b" \n"):
         assert of(Exited(0, stdout, lost=lost)) == error(lost, "working-directory-moved")
         assert of(Exited(0, stdout, lost=lost), CLOSED) == closed("failed", lost, lost, "working-directory-moved")
-    assert of(Exited(0, b'{"systemMessage": "M"}', lost=lost)) == Verdict(system_message="M")
+    told = note("working-directory-moved", lost)
+    answered = of(Exited(0, b'{"systemMessage": "M"}', lost=lost))
+    assert answered == Verdict(system_message="M", diagnostics=(told,))
     text = "Failed with non-blocking status code: No stderr output"
-    assert of(Exited(3, b"", lost=lost)) == error(text, "exit-status")
+    failed = error(text, "exit-status")
+    assert of(Exited(3, b"", lost=lost)) == msgspec.structs.replace(failed, diagnostics=(*failed.diagnostics, told))
     assert of(Exited(0, b"text")) == Verdict()
