@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,16 @@ def test_a_pipe_has_no_width(line: str) -> None:
 HOOK = {"type": "command", "command": "exit 1; # a rather long command with many words that has to be folded somewhere"}
 
 
-@pytest.mark.parametrize("width", [40, 80, 100, 120])
+@pytest.mark.parametrize("width", [40, 80, 120])
 def test_commands_fit_the_terminal(shell: Shell, width: int) -> None:
     settings(shell.home, hooks_for("Stop", HOOK))
-    for arguments in (("list",), ("fire", "Stop"), ("explain", "Stop"), ("stats",), ("trace",), ("rules",), ("check",)):
+    settings(shell.project, {**hooks_for("Stop", HOOK), "permissions": {"deny": ["Read(.env)"]}})
+    cases = [
+        {"name": "a case whose name is long enough to be folded", "event": "Stop", "expect": {"decision": "block"}}
+    ]
+    (shell.project / "cases.json").write_text(json.dumps(cases))
+    commands = ["list", "fire Stop", "explain Stop", "stats", "trace", "rules", "check", "doctor", "trust --show"]
+    for arguments in map(str.split, [*commands, "test --trust cases.json", "new --list"]):
         out = shell(*arguments, COLUMNS=str(width)).stdout
         long = [line for line in out.splitlines() if len(line) > width and max(map(len, line.split())) < width // 2]
         assert long == [], (arguments, long)

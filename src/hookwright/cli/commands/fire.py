@@ -19,7 +19,7 @@ from hookwright.cli.render import diagnostic_line, late_lines, latency_line, out
 from hookwright.cli.servers import add_servers, powers
 from hookwright.cli.terminal import Style, columns, folded, remark
 from hookwright.cli.watch import stamps, wait_for_change, watched_files
-from hookwright.config import Loaded
+from hookwright.config import Loaded, TrustPolicy
 from hookwright.engine import Options
 from hookwright.protocol.events import Event
 from hookwright.protocol.outcome import Late, Outcome
@@ -84,13 +84,21 @@ def run(args: argparse.Namespace) -> int:
     try:
         while args.watch:
             seen = stamps(watched_files(loaded))
-            say([f"watching {len(seen)} files; Ctrl+C ends"], sys.stderr)
+            remark([f"watching {plural(len(seen), 'file')}; Ctrl+C ends{_untrusted_by_edits(loaded)}"])
             changed = wait_for_change(seen)
             say(["", f"{time.strftime('%H:%M:%S')}  {', '.join(map(harmless, changed))} changed"], sys.stderr)
             status, loaded = asyncio.run(_fire(event, args))
     except KeyboardInterrupt:  # the ordinary way out of watching
         pass
     return status
+
+
+def _untrusted_by_edits(loaded: Loaded) -> str:
+    """Say what an edit does to the trust in a project's hooks, where that decides what runs."""
+    gated = loaded.gate.policy is TrustPolicy.STORED and any(entry.handler.source.gated for entry in loaded.hooks)
+    return (
+        "; an edited hook of the project is skipped until you trust it again, unless you add --trust" if gated else ""
+    )
 
 
 async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
