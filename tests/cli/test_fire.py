@@ -230,6 +230,20 @@ def test_watch_fires_again_when_a_script_or_a_setting_changes(shell: Shell) -> N
     assert "guard.sh changed" in seen[1]
 
 
+def test_watching_says_what_an_edit_does_to_a_trusted_hook(shell: Shell) -> None:
+    settings(shell.project, hooks_for("Stop", {"type": "command", "command": "true"}))
+    shell("trust", "--yes")
+    for more, said in (((), True), (("--trust",), False)):
+        process = shell.start("fire", "Stop", "--watch", *more)
+        assert process.stdout is not None
+        try:
+            assert ("an edited hook of the project is skipped" in _until(process.stdout, "watching")) is said
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
 def _until(stream: Any, word: str) -> str:
     lines = []
     for line in stream:

@@ -49,14 +49,13 @@ HOOK = {"type": "command", "command": "exit 1; # a rather long command with many
 def test_commands_fit_the_terminal(shell: Shell, width: int) -> None:
     settings(shell.home, hooks_for("Stop", HOOK))
     settings(shell.project, {**hooks_for("Stop", HOOK), "permissions": {"deny": ["Read(.env)"]}})
-    cases = [
-        {"name": "a case whose name is long enough to be folded", "event": "Stop", "expect": {"decision": "block"}}
-    ]
-    (shell.project / "cases.json").write_text(json.dumps(cases))
+    case = {"name": "a case whose name is long enough to be folded", "event": "Stop", "expect": {"decision": "block"}}
+    (shell.project / "cases.json").write_text(json.dumps([case]))
     commands = ["list", "fire Stop", "explain Stop", "stats", "trace", "rules", "check", "doctor", "trust --show"]
     for arguments in map(str.split, [*commands, "test --trust cases.json", "new --list"]):
         out = shell(*arguments, COLUMNS=str(width)).stdout
-        long = [line for line in out.splitlines() if len(line) > width and max(map(len, line.split())) < width // 2]
+        lines = [line for line in out.splitlines() if not line.startswith("      +")]  # code under review is not folded
+        long = [line for line in lines if len(line) > width and max(map(len, line.split())) < width // 2]
         assert long == [], (arguments, long)
 
 

@@ -96,9 +96,7 @@ def run(args: argparse.Namespace) -> int:
 def _untrusted_by_edits(loaded: Loaded) -> str:
     """Say what an edit does to the trust in a project's hooks, where that decides what runs."""
     gated = loaded.gate.policy is TrustPolicy.STORED and any(entry.handler.source.gated for entry in loaded.hooks)
-    return (
-        "; an edited hook of the project is skipped until you trust it again, unless you add --trust" if gated else ""
-    )
+    return "; an edited hook of the project is skipped until you trust it again: add --trust" if gated else ""
 
 
 async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
