@@ -142,10 +142,13 @@ def test_4_bypass_permits_what_nobody_holds(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("hook", [NO_OPINION, Allow()])
 def test_5_plan_refuses_what_does_more_than_read(workspace: Workspace, hook: Decision) -> None:
-    for call in (write(workspace, "w.txt"), bash(workspace)):
-        verdict = decide(call, Mode.PLAN, rules(allow=["Write", "Bash"]), hook, workspace)
-        assert isinstance(verdict, Refuse)
-        assert verdict.by is By.MODE
+    allowed = rules(allow=["Write", "Bash"])
+    verdict = decide(bash(workspace), Mode.PLAN, allowed, hook, workspace)
+    assert isinstance(verdict, Refuse)
+    assert verdict.by is By.CLASSIFIER
+    call = write(workspace, "w.txt")
+    verdict = decide(call, Mode.PLAN, allowed, hook, workspace)
+    assert verdict == AskUser(f"Cannot write to {call.path} while in plan mode.", By.MODE)
 
 
 def test_5_plan_lets_read(workspace: Workspace) -> None:
@@ -160,6 +163,17 @@ def test_5_plan_lets_read(workspace: Workspace) -> None:
 SENSITIVE = [".git/config", ".claude/settings.json", "sub/.claude/x", ".CLAUDE/settings.json", ".mcp.json", "~/.bashrc"]
 SENSITIVE += [".claude/agents/a.md"]
 OPEN = [".claude/skills/s/SKILL.md", ".gitignore", "git/config", ".claude-notes", ".claudex/y"]
+
+
+@pytest.mark.parametrize("hook", [NO_OPINION, Allow()])
+@pytest.mark.parametrize(("command", "asked"), [("echo a &", True), ("ls & pwd", True), ("(echo a &); ls", False)])
+def test_6_a_command_that_runs_on_is_asked_about(
+    workspace: Workspace, command: str, asked: bool, hook: Decision
+) -> None:
+    for mode in (Mode.DEFAULT, Mode.ACCEPT_EDITS):
+        verdict = decide(bash(workspace, command), mode, rules(allow=["Bash"]), hook, workspace)
+        assert isinstance(verdict, AskUser) is asked
+    assert isinstance(decide(bash(workspace, command), Mode.BYPASS, Rules(), hook, workspace), Permit)
 
 
 @pytest.mark.parametrize("path", SENSITIVE)

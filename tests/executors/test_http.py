@@ -156,18 +156,26 @@ def test_without_h11_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         (
             answer("plain text"),
             Failed(
-                Failure.ANSWER, "HTTP hook must return JSON, but got non-JSON response body: plain text", status=200
+                Failure.ANSWER,
+                "HTTP hook must return JSON, but got non-JSON response body: plain text",
+                status=200,
+                body="plain text",
             ),
         ),
         (
             answer('{"broken": '),
             Failed(
-                Failure.ANSWER, 'HTTP hook must return JSON, but got non-JSON response body: {"broken":', status=200
+                Failure.ANSWER,
+                'HTTP hook must return JSON, but got non-JSON response body: {"broken":',
+                status=200,
+                body='{"broken": ',
             ),
         ),
         (
             answer("[1]"),
-            Failed(Failure.ANSWER, "HTTP hook must return a JSON object, but got other JSON: [1]", status=200),
+            Failed(
+                Failure.ANSWER, "HTTP hook must return a JSON object, but got other JSON: [1]", status=200, body="[1]"
+            ),
         ),
         (
             raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"),

@@ -49,7 +49,7 @@ def test_models_of_the_messages_api_differ(name: str, role: SystemRole, quiet: d
     assert (can.system_role, can.without_thinking) == (role, quiet)
     body = anthropic.request_body(Request(messages=[USER, NOTE], thinking=False), name)
     kept = [USER, NOTE]
-    reminded = [{"role": "user", "content": [{"type": "text", "text": "hi"}, REMINDER]}]
+    reminded = [{"role": "user", "content": [REMINDER, {"type": "text", "text": "hi"}]}]
     assert body["messages"] == (kept if role is SystemRole.AFTER_USER else reminded)
     assert {key: body[key] for key in ("thinking", "output_config") if key in body} == quiet
 

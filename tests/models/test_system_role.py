@@ -37,7 +37,11 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 @given(conversations(), st.sampled_from(SystemRole))
 def test_no_text_is_lost_and_the_order_stays(messages: list[dict[str, Any]], role: SystemRole) -> None:
-    assert texts(place_system_messages(messages, role)) == texts(messages)
+    placed = texts(place_system_messages(messages, role))
+    assert sorted(placed) == sorted(texts(messages))
+    for kind in ({"system"}, {"user", "assistant"}):
+        said = texts([message for message in messages if message["role"] in kind])
+        assert [one for one in placed if one in said] == said
 
 
 @given(conversations(), st.sampled_from(SystemRole))
@@ -76,8 +80,24 @@ RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "out"}
         pytest.param(
             [{"role": "system", "content": "start"}, {"role": "user", "content": "hi"}],
             SystemRole.AFTER_USER,
-            [{"role": "user", "content": [reminder("start"), text("hi")]}],
-            id="ahead of the first prompt",
+            [{"role": "user", "content": "hi"}, {"role": "system", "content": "start"}],
+            id="after the first prompt",
+        ),
+        pytest.param(
+            [
+                {"role": "system", "content": "start"},
+                {"role": "user", "content": "hi"},
+                {"role": "system", "content": "note"},
+            ],
+            SystemRole.NOWHERE,
+            [{"role": "user", "content": [reminder("start"), reminder("note"), text("hi")]}],
+            id="ahead of the text of the prompt",
+        ),
+        pytest.param(
+            [{"role": "user", "content": [{**RESULT, "is_error": True}]}, {"role": "system", "content": "a"}],
+            SystemRole.NOWHERE,
+            [{"role": "user", "content": [{**RESULT, "is_error": True}, reminder("a")]}],
+            id="after an error, not in it",
         ),
         pytest.param(
             [

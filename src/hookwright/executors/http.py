@@ -171,16 +171,16 @@ def read_response(response: HttpResponse, url: str) -> Answered | Failed:
     status = response.status
     if not 200 <= status < 300:
         return Failed(Failure.STATUS, f"HTTP {status} from {url}", status)
-    text = response.body.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+    body = response.body.decode("utf-8", "replace")
+    text = body.removeprefix("\ufeff").strip()
     if not text:
         return Answered({}, status)
     value, problem = parse_json(text)
     if problem is None and isinstance(value, dict):
-        return Answered(value, status, body=response.body.decode("utf-8", "replace"))
+        return Answered(value, status, body=body)
     shown = text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
-    if problem is None:
-        return Failed(Failure.ANSWER, f"HTTP hook must return a JSON object, but got other JSON: {shown}", status)
-    return Failed(Failure.ANSWER, f"HTTP hook must return JSON, but got non-JSON response body: {shown}", status)
+    wanted = "JSON, but got non-JSON response body" if problem is not None else "a JSON object, but got other JSON"
+    return Failed(Failure.ANSWER, f"HTTP hook must return {wanted}: {shown}", status, body=body)
 
 
 def _encodable(value: str) -> str:

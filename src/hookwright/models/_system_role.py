@@ -21,12 +21,15 @@ class SystemRole(enum.Enum):
 def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list[dict[str, Json]]:
     """Keep system messages where the API accepts them and turn the others into reminders.
 
-    Law: no text is lost and their order is kept; neighbouring system messages become one, joined by a blank line. A
-    reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before it (at the end of its
-    last tool result, if it ends with one), else the front of the one after it (after its tool results, which must come
-    first), else a new one.
+    Law: no text is lost; system texts keep their order, and so does everything else; neighbouring system messages
+    become one, joined by a blank line. An API that accepts them after a user message gets those that follow an answer
+    after the next one. A reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before it
+    (at the end of its last tool result, if it ends with one that is not an error; ahead of its text, if it has no
+    results), else the front of the one after it (after its tool results, which must come first), else a new one.
     """
     turns = _merged(messages)
+    if role is SystemRole.AFTER_USER:
+        turns = _merged(_behind_prompts(turns))
     placed: list[dict[str, Json]] = []
     waiting: list[dict[str, Json]] = []
     for index, turn in enumerate(turns):
@@ -71,6 +74,16 @@ def _merged(messages: Sequence[Message]) -> list[dict[str, Json]]:
     return turns
 
 
+def _behind_prompts(turns: Sequence[Message]) -> list[dict[str, Json]]:
+    """Move each system message that follows an answer, or begins the conversation, behind the prompt after it."""
+    moved = [dict(turn) for turn in turns]
+    for index in range(len(moved) - 1):
+        first = index == 0 or moved[index - 1]["role"] == "assistant"
+        if first and moved[index]["role"] == "system" and moved[index + 1]["role"] == "user":
+            moved[index], moved[index + 1] = moved[index + 1], moved[index]
+    return moved
+
+
 def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:
     if role is not SystemRole.AFTER_USER:
         return role is SystemRole.ANYWHERE
@@ -80,10 +93,12 @@ def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:
 
 
 def _followed_by(content: list[dict[str, Json]], reminder: dict[str, Json]) -> list[dict[str, Json]]:
-    """Add a reminder to the text of the last tool result, or as a block of its own."""
+    """Add a reminder to the text of the last tool result, or as a block of its own: after an error, before a text."""
     last = content[-1] if content else None
-    if last is None or last["type"] != "tool_result":
+    if last is None or last.get("is_error"):
         return [*content, reminder]
+    if last["type"] != "tool_result":
+        return [*content[:-1], reminder, last]
     said = last.get("content") or ""
     text = reminder["text"]
     joined = f"{said}\n\n{text}".lstrip("\n") if isinstance(said, str) else [*said, reminder]

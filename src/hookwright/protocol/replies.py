@@ -97,6 +97,8 @@ class Failed(msgspec.Struct, frozen=True):
     status: int | None = None
     spent: Spent | None = None
     notes: tuple[str, ...] = ()
+    #: The HTTP body that could not be used, for the stream of hook events; empty for other kinds.
+    body: str = ""
 
 
 class Backgrounded(msgspec.Struct, frozen=True):

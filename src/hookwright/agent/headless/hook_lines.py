@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -9,7 +10,7 @@ from hookwright.observers import Notice, RunEnded, RunStarted
 from hookwright.protocol.events import Streamed
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Job
-from hookwright.protocol.jsontext import Json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Block, Deny, Late, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
@@ -19,6 +20,9 @@ _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
 
 #: Events whose hooks carry the bare event name here, although they have a matcher.
 _BARE = frozenset({"SubagentStop", "UserPromptExpansion"})
+
+#: Diagnostics of an answer that could not be used.
+_UNUSABLE = frozenset({"broken-json", "invalid-answer", "wrong-event-name"})
 
 Line = Mapping[str, Json]
 
@@ -31,6 +35,8 @@ class HookLines:
         self._all = all_events
         #: The prompt event a hook blocked last; later runs of the same event are omitted.
         self._closed: set[int] = set()
+        #: The failures that lines already report, each as the first line of its message.
+        self._reported: set[str] = set()
 
     def __call__(self, notice: Notice) -> None:
         """Write a notice as a line."""
@@ -63,7 +69,13 @@ class HookLines:
         code = _exit_code(run)
         if code is not None:
             end = {"exit_code": code, **end}
-        self._write({"subtype": "hook_response", **_head(job), **_streams(run.reply), **end})
+        if run.verdict.error is not None:
+            self._reported.add(run.verdict.error.partition("\n")[0])
+        self._write({"subtype": "hook_response", **_head(job), **_said(run), **end})
+
+    def reported(self, failure: str) -> bool:
+        """Return whether a line reports this failure, given as the first line of its message."""
+        return failure in self._reported
 
     def _wanted(self, job: Job) -> bool:
         return self._all or job.event.rules.streamed is Streamed.ALWAYS
@@ -79,9 +91,27 @@ def _is_unsupported(reply: Reply) -> bool:
     return isinstance(reply, Failed) and reply.why is Failure.UNSUPPORTED
 
 
+def _said(run: Run) -> dict[str, Json]:
+    """Return what a hook printed; where its answer could not be used, stderr says why.
+
+    Law: an answer for another event leaves its failure alone.
+    """
+    reply, error = run.reply, run.verdict.error
+    printed = _streams(reply)
+    codes = {diagnostic.code for diagnostic in run.verdict.diagnostics}
+    if not isinstance(reply, Exited) or error is None or not codes & _UNUSABLE:
+        return printed
+    if "wrong-event-name" not in codes:
+        return {**printed, "stderr": error}
+    value, _ = parse_json(printed["stdout"])
+    failure = f"Failed to run: {error}. Full stdout: {json.dumps(value, indent=2, ensure_ascii=False)}"
+    return {"output": failure, "stdout": "", "stderr": failure}
+
+
 def _streams(reply: Reply) -> dict[str, Json]:
-    if isinstance(reply, Answered) and reply.body:
-        return {"output": reply.body, "stdout": reply.body, "stderr": ""}
+    if isinstance(reply, Answered | Failed) and reply.body:
+        failure = reply.message if isinstance(reply, Failed) else ""
+        return {"output": reply.body, "stdout": reply.body, "stderr": failure}
     if not isinstance(reply, Exited):
         said = reply.message if isinstance(reply, Failed) else ""
         return {"output": said, "stdout": "", "stderr": said}

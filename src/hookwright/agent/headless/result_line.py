@@ -34,8 +34,8 @@ def is_stop_feedback(update: Added) -> bool:
 class ResultLines:
     """Writes the result line of each prompt.
 
-    Law: `num_turns` is 1 for the model's first answer and 1 for every user message after it: each tool result, each
-    text of a Stop hook, and an interruption. It is 0 where the model was not asked.
+    Law: `num_turns` is 1 for the model's first answer and 1 for every user message after it: each tool result, the
+    text of a skill, each text of a Stop hook, and an interruption. It is 0 where the model was not asked.
     """
 
     def __init__(self) -> None:
@@ -48,8 +48,8 @@ class ResultLines:
                 self._turns = 0
             case Said(parent_tool_use_id=None):
                 self._turns = max(self._turns, 1)
-            case ToolEnded(parent_tool_use_id=None):
-                self._turns += 1
+            case ToolEnded(parent_tool_use_id=None, instructions=instructions):
+                self._turns += 2 if instructions else 1
             case Added() if is_stop_feedback(update):
                 self._turns += 1
 

@@ -10,7 +10,8 @@ from typing import TextIO, assert_never
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.agent.headless.hook_lines import HookLines, new_id
+from hookwright.agent.headless.hook_lines import HookLines, Line, new_id
+from hookwright.agent.headless.note_lines import NoteLines
 from hookwright.agent.headless.partial_lines import PartialLines
 from hookwright.agent.headless.result_line import ResultLines, is_stop_feedback
 from hookwright.agent.headless.task_lines import TaskLines
@@ -37,16 +38,13 @@ from hookwright.agent.state.updates import (
     Typed,
     Update,
 )
-from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
 from hookwright.observers import EventEnded, Notice
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.outcome import Ending, Outcome
 from hookwright.protocol.wire import encode
-from hookwright.visibility import Form
 
 #: The program whose stream this is, for hosts that check its version.
 CLAUDE_CODE_VERSION = "2.1.325"
-#: Notes the stream omits: the result of the call, the prompt or the turn has them.
-_ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, "prompt-blocked"})
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,11 +69,15 @@ class StreamOutput:
         #: The session of a turn that has no init line yet.
         self._init: Opened | None = None
         self._prompt_blocked = False
-        #: Why a hook blocked or stopped the last prompt.
-        self._prompt_reason: str | None = None
+        #: What hooks did to the last prompt.
+        self._prompt_outcome: Line = {}
         self._stop_objected = False
         self._shows_subagents = False
+        self._stop_failed = False
+        #: The calls of subagents that have lines.
+        self._calls: set[str] = set()
         self._hooks = HookLines(self._system, all_events=options.hook_events)
+        self._notes = NoteLines(self._hooks.reported)
         self._tasks = TaskLines(self._system)
         self._partial = PartialLines(self._event)
         self._results = ResultLines()
@@ -87,9 +89,17 @@ class StreamOutput:
         if isinstance(notice, EventEnded) and notice.event.rules.block_drops_context:
             outcome = notice.outcome
             self._prompt_blocked = outcome.blocked
-            self._prompt_reason = outcome.reason if outcome.stop is None else outcome.stop.reason
+            self._prompt_outcome = _prompt_outcome(outcome)
         self._after_stop_feedback()
         self._hooks(notice)
+        if isinstance(notice, EventEnded) and notice.event.event_name == "Stop":
+            self._stop_ended(notice.outcome)
+
+    def _stop_ended(self, outcome: Outcome) -> None:
+        """Note a Stop hook that failed, the first time; one that sends the agent back to work is noted each time."""
+        failed = any(run.verdict.ending is Ending.ERROR for run in outcome.runs)
+        if failed and not outcome.blocked and not self._stop_failed:
+            self._stop_failed = self._stop_objected = True
 
     def close(self) -> None:
         """Do nothing; everything is printed already."""
@@ -186,15 +196,23 @@ class StreamOutput:
                     self._partial.call({"id": id_, "name": name}, json, self._model, parent)
             case Said():
                 self._said(update)
-            case ToolEnded(block=block, response=response, parent_tool_use_id=parent, uuid=name):
-                about = {"tool_use_result": response, "uuid": name or new_id()}
-                self._message("user", {"role": "user", "content": [block]}, parent, **about)
+            case ToolEnded():
+                self._tool_ended(update)
             case Added(text=text, parent_tool_use_id=None) if text == STOPPED_BY_USER:
                 self._user(text)
             case Added(text=text) if is_stop_feedback(update):
                 self._stop_objected = False
                 self._user(text, isSynthetic=True)
                 self._stop_objected = True
+
+    def _tool_ended(self, end: ToolEnded) -> None:
+        """Print the result of a call and the instructions it loaded; calls of agent hooks have no lines."""
+        parent = end.parent_tool_use_id
+        if parent is None or end.block["tool_use_id"] in self._calls:
+            message = {"role": "user", "content": [end.block]}
+            self._message("user", message, parent, tool_use_result=end.response, uuid=end.uuid or new_id())
+            if end.instructions:
+                self._user(end.instructions, parent, isSynthetic=True)
 
     def _said(self, said: Said) -> None:
         """Print each block of an answer; a subagent's texts only if it works in the background or the host asks."""
@@ -205,17 +223,17 @@ class StreamOutput:
             if every or block["type"] == "tool_use":
                 message = {**said.message, "content": [block], "stop_reason": None}
                 self._message("assistant", message, parent, uuid=name or new_id())
+            if parent is not None and block["type"] == "tool_use":
+                self._calls.add(block["id"])
         if streamed:
             self._partial.close_message(said.message, parent)
         self._tasks.progressed(said)
 
     def _note(self, note: Note) -> None:
-        if note.tag in _ELSEWHERE or (note.tag == Form.SAYS.value and self._prompt_blocked):
-            return
-        self._begin()
-        level = "notice" if note.text.startswith("Stop says: ") else note.level
-        line = {"subtype": "informational", "content": note.text, "level": level}
-        self._system({**line, "tag": note.tag} if note.tag in (NO_VERDICT, HOOK_CHANGED) else line)
+        line = self._notes.line(note, self._prompt_blocked)
+        if line is not None:
+            self._begin()
+            self._system(line)
 
     def _denied(self, denied: CallDenied) -> None:
         self._begin()
@@ -256,10 +274,8 @@ class StreamOutput:
         match result.ending:
             case TurnRefused(text=text):
                 self._begin()
-                stopped = {"kind": "blocked_by_hook" if self._prompt_blocked else "stopped_by_hook"}
-                outcome = {**stopped, "prompt_kept": not self._prompt_blocked, "reason": self._prompt_reason}
                 line = {"subtype": "informational", "content": text, "level": "warning"}
-                self._system({**line, "prevent_continuation": True, "prompt_submit_outcome": outcome})
+                self._system({**line, "prevent_continuation": True, **self._prompt_outcome})
             case TurnAnswered(text=text, compacted=True):
                 said = f"<local-command-stdout>{text}</local-command-stdout>"
                 self._message("user", {"role": "user", "content": said}, None, isReplay=True)
@@ -277,6 +293,15 @@ class StreamOutput:
             text = "Stop hook error occurred · ctrl+o to see"
             note = {"subtype": "notification", "key": "stop-hook-error", "text": text, "priority": "immediate"}
             self._system(note)
+
+
+def _prompt_outcome(outcome: Outcome) -> Line:
+    """Return what hooks did to a prompt; the hooks of a slash command's text say it in their reason alone."""
+    if outcome.event != "UserPromptSubmit":
+        return {}
+    kind = "blocked_by_hook" if outcome.blocked else "stopped_by_hook"
+    reason = outcome.reason if outcome.stop is None else outcome.stop.reason
+    return {"prompt_submit_outcome": {"kind": kind, "prompt_kept": not outcome.blocked, "reason": reason}}
 
 
 def _shown(said: Said) -> list[tuple[Mapping[str, Json], str | None]]:

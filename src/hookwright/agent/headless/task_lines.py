@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 
@@ -10,6 +11,7 @@ import msgspec
 from hookwright.agent.state.updates import Said, TaskEnded, TaskStarted
 from hookwright.protocol.jsontext import Json
 
+_VERBS = {"Read": "Reading", "Write": "Writing", "Edit": "Editing"}
 _PATCHED = {"stopped": "killed"}
 
 
@@ -70,7 +72,7 @@ class TaskLines:
         for block in said.message["content"]:
             if block["type"] == "tool_use":
                 found.tool_uses += 1
-                self._write(_progress(found, block))
+                self._write(_progress(found, block, said.cwd))
 
     def ended(self, end: TaskEnded) -> None:
         """Report a task that ended."""
@@ -108,14 +110,22 @@ class TaskLines:
         self._write({"subtype": "background_tasks_changed", "tasks": tasks})
 
 
-def _progress(found: _Progress, block: Mapping[str, Json]) -> dict[str, Json]:
-    doing = block["input"].get("description") if isinstance(block["input"], dict) else None
+def _doing(block: Mapping[str, Json], cwd: str) -> str:
+    """Return a call in two words: what is done, and to what."""
+    given = block["input"] if isinstance(block["input"], dict) else {}
+    path = given.get("file_path")
+    if block["name"] in _VERBS and isinstance(path, str):
+        return f"{_VERBS[block['name']]} {os.path.relpath(os.path.join(cwd, path), cwd)}"
+    return f"Running {given.get('description') or given.get('command') or block['name']}"
+
+
+def _progress(found: _Progress, block: Mapping[str, Json], cwd: str) -> dict[str, Json]:
     seconds = time.monotonic() - found.started
     return {
         "subtype": "task_progress",
         "task_id": found.task.task_id,
         "tool_use_id": found.task.tool_use_id,
-        "description": f"Running {doing or block['name']}",
+        "description": _doing(block, cwd),
         "subagent_type": found.task.agent_type,
         "usage": {
             "total_tokens": found.tokens,

@@ -14,7 +14,14 @@ from hookwright.agent.permissions.suggest import Suggestion, suggestions
 from hookwright.agent.permissions.workspace import SENSITIVE, Workspace
 from hookwright.agent.tools.tool import Effect
 from hookwright.matching.conditions import is_about_files
+from hookwright.matching.shell import analyse_bash
 from hookwright.protocol.outcome import Allow, Ask, Decision, Deny
+
+#: Why a command with `&` is asked about; Claude Code's own words.
+DEFERRED = (
+    "This command uses the `&` background operator, which defers execution past approval-time safety checks. "
+    "Approve only if you trust it."
+)
 
 
 class Mode(enum.StrEnum):
@@ -76,8 +83,9 @@ def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
     2. a hook's ask asks, in every mode.
     3. an ask rule asks, in every mode, and so does a deny rule that may apply.
     4. bypassPermissions permits everything else: it switches off prompts, not hooks.
-    5. plan refuses everything that does more than read.
-    6. a sensitive file (.git/…, .claude/…, shell start files) is changed only under an allow rule that names it.
+    5. plan asks about changes of files, and refuses everything else that does more than read.
+    6. a sensitive file (.git/…, .claude/…, shell start files) is changed only under an allow rule that names it; a
+       command that runs on in the background, with `&`, is asked about.
     7. a hook's allow permits.
     8. an allow rule permits; every part of a command needs one.
     9. calls that only affect the session, or only read inside the workspace, are permitted.
@@ -144,12 +152,15 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         return Permit("bypassPermissions")
     reads = _only_reads(call, workspace)
     if mode is Mode.PLAN and not reads and call.effect is not Effect.READ:
-        return Refuse(f"Plan mode only reads; {call.tool} is not available until the plan is approved.", By.MODE)
+        return _planned(call)
     where = workspace.where(call.cwd)
     if call.effect is Effect.EDIT and workspace.sensitive(call.path):
         if rules.names(SENSITIVE, call.tool, call.input, where):
             return Permit("allow rule for a sensitive file")
-        return _ask(call, mode, workspace, f"{call.path} is a sensitive file; changing it requires approval.")
+        reason = f"{call.path} is a sensitive file; changing it requires approval."
+        return _ask(call, mode, reason, suggestions(call, workspace))
+    if call.effect is Effect.SHELL and analyse_bash(str(call.input.get("command"))).defers:
+        return _ask(call, mode, DEFERRED)
     if isinstance(hook, Allow):
         return Permit("hook")
     if rules.allows(call.tool, call.input, where):
@@ -158,13 +169,19 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         return Permit("only reads")
     if _is_accepted(call, mode, workspace):
         return Permit(mode.value)
-    return _ask(call, mode, workspace, _reason(call, workspace))
+    return _ask(call, mode, _reason(call, workspace), suggestions(call, workspace))
 
 
-def _ask(call: ToolCall, mode: Mode, workspace: Workspace, reason: str) -> AskUser | Classify:
+def _planned(call: ToolCall) -> AskUser | Refuse:
+    if call.effect is Effect.EDIT:
+        return AskUser(f"Cannot write to {call.path} while in plan mode.", By.MODE)
+    return Refuse(f"Plan mode only reads; {call.tool} is not available until the plan is approved.", By.CLASSIFIER)
+
+
+def _ask(call: ToolCall, mode: Mode, reason: str, suggested: tuple[Suggestion, ...] = ()) -> AskUser | Classify:
     if mode is Mode.AUTO:
         return Classify(call)
-    return AskUser(reason, By.MODE, suggestions(call, workspace))
+    return AskUser(reason, By.MODE, suggested)
 
 
 def _only_reads(call: ToolCall, workspace: Workspace) -> bool:

@@ -56,6 +56,8 @@ class Said(msgspec.Struct, frozen=True):
     parent_tool_use_id: str | None = None
     #: The uuids of its lines on disk, one per block.
     uuids: tuple[str, ...] = ()
+    #: Where the agent works, for paths in its calls.
+    cwd: str = ""
 
 
 class ToolEnded(msgspec.Struct, frozen=True):
@@ -67,6 +69,8 @@ class ToolEnded(msgspec.Struct, frozen=True):
     parent_tool_use_id: str | None = None
     #: The uuid of its line on disk.
     uuid: str | None = None
+    #: Instructions the model reads after the result, such as the text of a skill.
+    instructions: str = ""
 
 
 class CallDenied(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,6 +139,8 @@ class Note(msgspec.Struct, frozen=True):
     text: str
     level: str = "info"
     tag: str | None = None
+    #: The hook it is about; empty for other notes.
+    about: str = ""
 
 
 class Diagnosed(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ _LEVELS = {Form.SAYS: "warning", Form.NOTICE: "error", Form.STOP: "warning", For
 
 
 def notes(outcome: Outcome) -> list[Note]:
-    """List the notes for the user, in configuration order, then whether a call went unchecked."""
+    """List the notes for the user, in configuration order, then each hook that left a call unchecked."""
     if not outcome.runs:
         return []
     found = [
@@ -29,9 +29,8 @@ def notes(outcome: Outcome) -> list[Note]:
         for message in messages(outcome)
         if message.reader is Reader.USER
     ]
-    unchecked = _unchecked(outcome)
     why = [Note(text, level="warning", tag=NO_VERDICT) for text in _moved(outcome)]
-    return [*found, *why] if unchecked is None else [*found, *why, Note(unchecked, level="warning", tag=NO_VERDICT)]
+    return [*found, *why, *_unchecked(outcome)]
 
 
 def changed_hooks(outcome: Outcome) -> dict[str, Note]:
@@ -48,14 +47,20 @@ def changed_hooks(outcome: Outcome) -> dict[str, Note]:
     }
 
 
-def _unchecked(outcome: Outcome) -> str | None:
-    """Return a warning if a hook that may refuse gave no verdict; an ordinary failing status gets none."""
+def _unchecked(outcome: Outcome) -> list[Note]:
+    """Return a warning for each hook that may refuse and gave no verdict; an ordinary failing status gets none."""
     if not CATALOGUE[outcome.event].rules.permission:
-        return None
-    silent = [run for run in outcome.runs if _gave_no_verdict(run)]
-    if not silent:
-        return None
-    return _TOO_LATE if all(isinstance(run.reply, TimedOut) for run in silent) else _UNUSABLE
+        return []
+    return [
+        Note(
+            _TOO_LATE if isinstance(run.reply, TimedOut) else _UNUSABLE,
+            level="warning",
+            tag=NO_VERDICT,
+            about=run.handler.label,
+        )
+        for run in outcome.runs
+        if _gave_no_verdict(run)
+    ]
 
 
 def _moved(outcome: Outcome) -> list[str]:

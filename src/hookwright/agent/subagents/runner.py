@@ -14,14 +14,15 @@ from hookwright.agent.permissions import read_mode
 from hookwright.agent.state.actor import Actor, AgentRole, caller
 from hookwright.agent.state.components import AgentType
 from hookwright.agent.state.dialogue import Dialogue
-from hookwright.agent.state.endings import ApiFailed, Finished, Interrupted, StopPrevented, TurnEnd
+from hookwright.agent.state.endings import ApiFailed, Interrupted, TurnEnd
 from hookwright.agent.state.inbox import TaskNotice
 from hookwright.agent.state.prompts import agents_part, system_prompt
 from hookwright.agent.state.session import Identity, Session
 from hookwright.agent.state.session_model import resolve
 from hookwright.agent.state.updates import Added, TaskEnded, TaskStarted
+from hookwright.agent.subagents.report import final_text, finished, launched, render
 from hookwright.agent.subagents.worktrees import worktree_for
-from hookwright.agent.tools import Effect, Text, Tool, ToolContext, ToolResult, failed, parameters
+from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.turn.loop import converse
 from hookwright.protocol.events import SubagentStart
 from hookwright.protocol.jsontext import Json
@@ -215,15 +216,6 @@ async def start(member: Member, prompt: str) -> None:
     actor.dialogue.deliver()
 
 
-def final_text(ending: TurnEnd) -> str:
-    """Return the text a subagent leaves for the agent that started it."""
-    if isinstance(ending, Finished | StopPrevented):
-        return ending.text
-    if isinstance(ending, ApiFailed):
-        return ending.text
-    return "(The subagent ended before it gave an answer.)"
-
-
 def tools_of(session: Session, kind: AgentType) -> dict[str, Tool]:
     """Return the tools of an agent type, of those the session offers."""
     return {
@@ -265,11 +257,11 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         if arguments.get("run_in_background", kind.background):
             _tell_start(member, in_background=True)
             subagents.launch(member)
-            return _launched(member)
+            return launched(member.actor, member.description, member.prompt)
         _tell_start(member, in_background=False)
         ending = await work(member)
         _tell_end(member, "failed" if isinstance(ending, ApiFailed) else "completed", final_text(ending))
-        return _finished(member, ending)
+        return finished(member.actor, member.prompt, member.started, ending)
 
     return Tool(
         name="Agent",
@@ -289,59 +281,10 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         effect=Effect.SESSION,
         run=run,
         output={"type": "object"},
-        render=_render,
+        render=render,
         concurrent=True,
     )
 
 
 def _text(description: str) -> dict[str, Json]:
     return {"type": "string", "description": description}
-
-
-def _launched(member: Member) -> ToolResult:
-    response = {
-        "isAsync": True,
-        "status": "async_launched",
-        "agentId": member.identity.agent_id,
-        "description": member.description,
-        "resolvedModel": member.actor.role.model or member.actor.session.model.main_model,
-        "prompt": member.prompt,
-        "outputFile": member.actor.dialogue.transcript.path,
-        "canReadOutputFile": True,
-        "canContinueAgent": False,
-    }
-    return ToolResult(response, _render(response))
-
-
-def _finished(member: Member, ending: TurnEnd) -> ToolResult:
-    if isinstance(ending, ApiFailed):
-        return failed(ending.text)
-    actor = member.actor
-    response = {
-        "status": "completed",
-        "prompt": member.prompt,
-        "agentId": member.identity.agent_id,
-        "agentType": member.identity.agent_type,
-        "content": [{"type": "text", "text": final_text(ending)}],
-        "totalDurationMs": round((time.monotonic() - member.started) * 1000),
-        "totalTokens": actor.usage.context_tokens + actor.usage.output_tokens,
-        "totalToolUseCount": actor.tool_calls,
-        "usage": msgspec.structs.asdict(actor.usage),
-        "resolvedModel": actor.role.model or actor.session.model.main_model,
-        "canContinueAgent": False,
-    }
-    return ToolResult(response, _render(response))
-
-
-def _render(response: Json) -> Text:
-    return [{"type": "text", "text": _report(response)}]
-
-
-def _report(response: Json) -> str:
-    if not isinstance(response, dict) or response.get("status") == "async_launched":
-        return (
-            f"The agent works in the background as {response.get('agentId')}. You will be notified when it is done; "
-            f"its conversation is recorded in {response.get('outputFile')}."
-        )
-    content = response.get("content", ())
-    return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))

@@ -10,7 +10,8 @@ from hookwright.agent.state.actor import Actor, caller
 from hookwright.agent.state.inbox import TeamMessage
 from hookwright.agent.state.prompts import TEAMMATE
 from hookwright.agent.state.session import Session
-from hookwright.agent.subagents.runner import Member, Subagents, final_text, start
+from hookwright.agent.subagents.report import final_text
+from hookwright.agent.subagents.runner import Member, Subagents, start
 from hookwright.agent.tools import Effect, Tool, ToolContext, ToolResult, failed, parameters
 from hookwright.agent.tools.board import COMPLETED, IN_PROGRESS, Task
 from hookwright.agent.turn.loop import converse

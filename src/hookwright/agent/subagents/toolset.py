@@ -125,9 +125,9 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
             return failed(f"Unknown skill: {arguments['skill']}. Available: {known or 'none'}")
         if skill.hooks:
             hooks.activate(skill.hooks)
-        caller().actor.dialogue.add_note(_expanded(skill, arguments.get("args", "")))
         response = {"success": True, "commandName": skill.name}
-        return ToolResult(response, f"Launching skill: {skill.name}")
+        text = _expanded(skill, arguments.get("args", ""))
+        return ToolResult(response, f"Launching skill: {skill.name}", instructions=text)
 
     text = {"type": "string"}
     listed = skills_part(equipment.components.skills.values())
@@ -144,4 +144,4 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
 
 def _expanded(skill: Skill, arguments: str) -> str:
     folder = os.path.dirname(skill.path)
-    return f"Base directory of this skill: {folder}\n\n{skill.expand(arguments)}"
+    return f"Base directory for this skill: {folder}\n\n{skill.expand(arguments)}"

@@ -69,10 +69,10 @@ def _hunk(group: Sequence[_Change], before: Sequence[str], after: Sequence[str])
     new_lines = old_lines + sum((n - m) - (j - i) for _, i, j, m, n in group)
     new_start = start + group[0][3] - group[0][1]
     return {
-        # A side without lines is counted from the line before it, as in every unified diff.
-        "oldStart": start + 1 if old_lines else start,
+        # Both sides begin where they would have a line, also without one.
+        "oldStart": start + 1,
         "oldLines": old_lines,
-        "newStart": new_start + 1 if new_lines else new_start,
+        "newStart": new_start + 1,
         "newLines": new_lines,
         "lines": lines,
     }

@@ -42,6 +42,8 @@ class ToolResult(msgspec.Struct, frozen=True):
     is_error: bool = False
     #: The user stopped it.
     interrupted: bool = False
+    #: Instructions the model reads after the result, such as the text of a skill; empty for most calls.
+    instructions: str = ""
 
 
 def failed(text: str) -> ToolResult:

@@ -32,7 +32,7 @@ from hookwright.agent.transcript.paths import (
     slug,
     subagent_path,
 )
-from hookwright.agent.transcript.reader import Conversation, closed, conversation, load, pending
+from hookwright.agent.transcript.reader import Conversation, closed, conversation, load, pending, tool_uses
 from hookwright.agent.transcript.sessions import Saved, find_session, fork_session, latest_session, list_sessions
 from hookwright.agent.transcript.writer import Envelope, Mirror, Transcript, git_branch
 
@@ -68,5 +68,6 @@ __all__ = [
     "stop_summary",
     "subagent_path",
     "texts_read",
+    "tool_uses",
     "with_reads",
 ]

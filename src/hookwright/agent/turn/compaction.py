@@ -14,7 +14,7 @@ from hookwright.agent.transcript import closed, subagent_path
 from hookwright.agent.turn.opening import first_system_prompt, instructions_again, session_started
 from hookwright.models.types import ApiError, Request
 from hookwright.protocol.events import PostCompact, PreCompact, SubagentStop
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import Ending, Outcome
 from hookwright.protocol.replies import Exited
 
 
@@ -97,7 +97,7 @@ async def _summary(actor: Actor, instructions: str | None) -> str:
 
 async def _summariser_stops(actor: Actor, summary: str) -> None:
     """Fire SubagentStop for the writer of the summary, an agent without a type."""
-    writer = Identity(f"compact-{uuid.uuid4().hex[:12]}", "")
+    writer = Identity(f"a{uuid.uuid4().hex[:16]}", "")
     event = actor.session.event(
         SubagentStop,
         writer,
@@ -120,9 +120,12 @@ def _start_over(actor: Actor, trigger: str, summary: str) -> None:
 
 
 def _printed(outcome: Outcome, event: str) -> str:
+    """Return the hooks that ran well, each with what it printed."""
     lines = []
     for run in outcome.runs:
+        if run.verdict.ending is not Ending.SUCCESS:
+            continue
         stdout = run.reply.stdout.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
-        if stdout and not run.verdict.suppress_output:
-            lines.append(f"{event} [{run.handler.label}] completed successfully: {stdout}")
+        said = f": {stdout}" if stdout and not run.verdict.suppress_output else ""
+        lines.append(f"{event} [{run.handler.label}] completed successfully{said}")
     return "\n".join(lines)

@@ -109,8 +109,11 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
     match ruling:
         case Permit():
             return rewritten
-        case Refuse(text=text):
-            return RefusedCall(text=text, by="rule")
+        case Refuse(text=text, by=By.CLASSIFIER):
+            await _announce_denial(rewritten, text)
+            return RefusedCall(text=text, by=By.CLASSIFIER.value)
+        case Refuse(text=text, by=by):
+            return RefusedCall(text=text, by=by.value)
         case Classify():
             return await _classified(rewritten)
         case AskUser():
@@ -284,9 +287,15 @@ async def _classified(request: ToolRequest) -> ToolRequest | RefusedCall:
     ruling = await actor.session.permissions.classify(request.for_rules())
     if isinstance(ruling, Permit):
         return request
-    outcome = await actor.fire(request.event(PermissionDenied, reason=ruling.text))
+    await _announce_denial(request, ruling.text)
+    text = f"Permission for this action was denied in auto mode. Reason: {ruling.text}"
+    return RefusedCall(text=text, by="classifier")
+
+
+async def _announce_denial(request: ToolRequest, reason: str) -> None:
+    """Fire PermissionDenied, whose hooks may let the model retry."""
+    actor = request.actor
+    outcome = await actor.fire(request.event(PermissionDenied, reason=reason))
     request.record(outcome)
     for text in model_texts(outcome, Place.USER):
         actor.dialogue.remind_later(text, outcome.hook_name)
-    text = f"Permission for this action was denied in auto mode. Reason: {ruling.text}"
-    return RefusedCall(text=text, by="classifier")

@@ -27,7 +27,9 @@ async def run_compact(actor: Actor, arguments: str) -> str:
     """Compact the conversation; the arguments say what to keep."""
     done = await compact(actor, "manual", arguments or None)
     if isinstance(done, Compacted):
-        return f"{COMPACTED} {done.said}".strip()
+        text = f"{COMPACTED} {done.said}"
+        actor.dialogue.add_reminder(local_output(text))
+        return text.strip()
     if done.refused:
         actor.dialogue.add_reminder(local_output(done.why))
     return done.why

@@ -24,6 +24,8 @@ from hookwright.visibility import NOT_RUN
 
 #: An error text for hooks is cut in the middle when it is longer.
 ERROR_LIMIT = 10_000
+#: Tools that the list of denials has under another name.
+_LISTED = {"Agent": "Task"}
 
 
 class Handled(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +92,9 @@ def _checked(actor: Actor, call: Block) -> ToolRequest | Handled:
     arguments = tool.with_defaults(arguments)
     request = ToolRequest(actor, tool, {**call, "input": arguments}, arguments, actor.context.cwd)
     problem = denied_file(request)
-    if problem is None and tool.objection is not None:
+    if problem is not None:
+        _list_denial(request)
+    elif tool.objection is not None:
         problem = tool.objection(request.resolved)
     if problem is not None:
         return _without_running(actor, request.call, never_ran(problem))
@@ -108,10 +112,13 @@ async def _run(request: ToolRequest) -> Handled:
     post = await actor.fire(_post_event(request, result, milliseconds))
     if not result.is_error:
         block, result = _rewritten(request, post, block, result)
+    if result.instructions:
+        actor.dialogue.add_note(result.instructions)
     request.record(post)
     for text in after_tool(actor, tool, request.arguments, result):
         actor.dialogue.add_note(text)
-    actor.session.tell(ToolEnded(tool.name, block, result.response, actor.role.parent_tool_use_id, name))
+    parent = actor.role.parent_tool_use_id
+    actor.session.tell(ToolEnded(tool.name, block, result.response, parent, name, result.instructions))
     return Handled(call=request.call, block=block, stop=post.stop)
 
 
@@ -182,10 +189,14 @@ def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -
         actor.session.tell(denied)
     handled = _without_running(actor, call, result, stop)
     if refusal.counts:
-        actor.session.state.deny(
-            {"tool_name": call["name"], "tool_use_id": call["id"], "tool_input": dict(call["input"])}
-        )
+        _list_denial(request)
     return msgspec.structs.replace(handled, interrupts=refusal.interrupts)
+
+
+def _list_denial(request: ToolRequest) -> None:
+    name = request.tool.name
+    denied = {"tool_name": _LISTED.get(name, name), "tool_use_id": request.id, "tool_input": request.arguments}
+    request.actor.session.state.deny(denied)
 
 
 def _rewritten(
@@ -201,4 +212,4 @@ def _rewritten(
         return block, result
     text = tool.render(post.updated_output)
     actor.dialogue.transcript.replace_result(request.id, text)
-    return {**block, "content": text}, ToolResult(post.updated_output, text)
+    return {**block, "content": text}, msgspec.structs.replace(result, response=post.updated_output, text=text)

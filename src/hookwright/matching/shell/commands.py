@@ -137,6 +137,8 @@ class Analysis(msgspec.Struct, frozen=True):
     may_start: tuple[SubCommand, ...] = ()
     #: Why other commands may be started that the text does not show; guards are undecided.
     hidden: str | None = None
+    #: Whether a command at the top level runs in the background, with `&`.
+    defers: bool = False
 
 
 def spelled(words: Sequence[Word]) -> str:

@@ -129,7 +129,14 @@ class _TreeReader:
             if self.joins_lines(node):
                 self.doubt("the parser takes two lines for one command")
         self.doubt(seen.difference(self.scan))
-        return Analysis(tuple(commands), expands, self.problem, tuple(redirections), self.scan.expands_document)
+        return Analysis(
+            tuple(commands),
+            expands,
+            self.problem,
+            tuple(redirections),
+            self.scan.expands_document,
+            defers=any(child.type == "&" for child in self.root.children),
+        )
 
     def doubt(self, problem: str | None) -> None:
         self.problem = self.problem or problem

@@ -1,0 +1,222 @@
+"""Sessions that Claude Code 2.1.325 was recorded with: each expectation is what it printed and sent."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.runs import Place, bash, tool
+from hookwright.agent import AgentOptions, open_agent
+from hookwright.agent.headless.stream_lines import StreamOptions, StreamOutput
+from hookwright.models.script import parse_script
+from hookwright.models.scripted import ScriptedModel
+from hookwright.models.types import Request
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+class Model(ScriptedModel):
+    """A scripted model that keeps every request."""
+
+    def __init__(self, turns: Sequence[Any], routes: Sequence[Any] = ()) -> None:
+        super().__init__(parse_script({"turns": list(turns), "routes": list(routes)}))
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Any:
+        self.requests.append(request)
+        return await super().complete(request)
+
+
+def lines(place: Place, model: ScriptedModel, *prompts: str, **options: Any) -> list[dict[str, Any]]:
+    """Run prompts in one session; give the lines of its stream."""
+    place.command({"turns": []})
+    given = {"allowed_tools": ("Bash", "Read", "Write", "Edit"), **options}
+    chosen = AgentOptions(cwd=str(place.project), env=place.env, home=str(place.home), **given)
+    file = io.StringIO()
+    output = StreamOutput(StreamOptions(hook_events=True), file)
+
+    async def whole() -> None:
+        async with open_agent(
+            chosen, model=model, on_message_update=output.update, observers=(output.notice,)
+        ) as agent:
+            for prompt in prompts or ("PROMPT",):
+                await agent.run(prompt)
+
+    asyncio.run(whole())
+    return [json.loads(line) for line in file.getvalue().splitlines()]
+
+
+def of(found: Sequence[dict[str, Any]], subtype: str) -> list[dict[str, Any]]:
+    return [line for line in found if line.get("subtype") == subtype]
+
+
+def responses(found: Sequence[dict[str, Any]], event: str) -> list[dict[str, Any]]:
+    return [line for line in of(found, "hook_response") if line["hook_event"] == event]
+
+
+END = [{"text": "Finished."}]
+
+
+# ── hook lines ──────────────────────────────────────────────────────────────
+
+
+def test_stderr_says_why_an_answer_is_unusable_and_no_other_line_repeats_it(place: Place) -> None:
+    place.hook("PostToolUse", "echo '{\"continue\": true,}'; echo STDERR >&2")
+    found = lines(place, Model([[bash("echo OUT")], END]))
+    (line,) = responses(found, "PostToolUse")
+    assert (line["outcome"], line["exit_code"], line["stdout"]) == ("error", 0, '{"continue": true,}\n')
+    assert line["stderr"].startswith("Hook output looks like a JSON object but is not valid JSON — ")
+    assert of(found, "informational") == []
+
+
+def test_an_answer_for_another_event_leaves_its_failure_alone(place: Place) -> None:
+    place.answer("PostToolUse", {"hookSpecificOutput": {"hookEventName": "Stop"}})
+    (line,) = responses(lines(place, Model([[bash("echo OUT")], END])), "PostToolUse")
+    said = "Failed to run: Hook returned incorrect event name: expected 'PostToolUse' but got 'Stop'. Full stdout: "
+    said += '{\n  "hookSpecificOutput": {\n    "hookEventName": "Stop"\n  }\n}'
+    assert (line["exit_code"], line["stdout"], line["stderr"], line["output"]) == (1, "", said, said)
+
+
+def test_a_hook_that_leaves_calls_unchecked_is_named_once(place: Place) -> None:
+    place.hook("PreToolUse", "echo '{\"continue\": }'")
+    place.hook("PreToolUse", "echo '{\"decision\": 5}'")
+    found = lines(place, Model([[bash("echo a")], [bash("echo b")], END]))
+    unchecked = "A hook gave no usable answer, so it didn't check this action."
+    assert [line["content"] for line in of(found, "informational")] == [unchecked, unchecked]
+
+
+def test_a_message_is_a_notice_but_not_at_the_start_of_a_session(place: Place) -> None:
+    for event in ("SessionStart", "PreToolUse", "PostToolUse"):
+        place.answer(event, {"systemMessage": f"SAYS-{event}"})
+    found = of(lines(place, Model([[bash("echo a")], END])), "informational")
+    said = [("PreToolUse:Bash says: SAYS-PreToolUse", "notice"), ("PostToolUse:Bash says: SAYS-PostToolUse", "notice")]
+    assert [(line["content"], line["level"]) for line in found] == said
+
+
+@pytest.mark.parametrize(
+    ("body", "noted"),
+    [
+        ("exit 3", 1),
+        ("echo '{}'; exit 3", 0),
+        ('grep -q \'"stop_hook_active":true\' <<< "$payload" || { echo AGAIN >&2; exit 2; }', 2),
+    ],
+)
+def test_a_failing_stop_hook_is_noted_once_and_a_block_each_time(place: Place, body: str, noted: int) -> None:
+    place.hook("Stop", body)
+    found = lines(place, Model([END] * 4), "first", "second")
+    assert [line["key"] for line in of(found, "notification")] == ["stop-hook-error"] * noted
+
+
+def test_a_blocked_expansion_says_its_reason_once(place: Place) -> None:
+    place.file(".claude/commands/greet.md", "Hello $ARGUMENTS\n")
+    place.answer("UserPromptExpansion", {"decision": "block", "reason": "REASON"})
+    (line,) = of(lines(place, Model([END]), "/greet Bob"), "informational")
+    assert line["content"] == "UserPromptExpansion operation blocked by hook:\nREASON\n\nOriginal prompt: /greet Bob"
+    assert "prompt_submit_outcome" not in line
+
+
+# ── messages and results ────────────────────────────────────────────────────
+
+
+def test_the_text_of_a_skill_is_a_line_and_a_turn(place: Place) -> None:
+    place.file(".claude/skills/sk/SKILL.md", "---\nname: sk\ndescription: d\n---\nDo the skill.\n")
+    found = lines(place, Model([[tool("Skill", skill="sk")], END]))
+    said = [line for line in found if line["type"] == "user" and line.get("isSynthetic")]
+    folder = place.project / ".claude" / "skills" / "sk"
+    assert [line["message"]["content"][0]["text"] for line in said] == [
+        f"Base directory for this skill: {folder}\n\nDo the skill.\n"
+    ]
+    assert found[-1]["num_turns"] == 3
+
+
+def test_a_call_is_printed_with_its_defaults_and_denied_with_its_whole_path(place: Place) -> None:
+    place.answer("PreToolUse", {"decision": "block", "reason": "NO"})
+    place.file("f.txt", "a\n")
+    calls = [
+        tool("Edit", file_path="f.txt", old_string="a", new_string="b"),
+        tool("Agent", description="d", prompt="p"),
+    ]
+    found = lines(place, Model([calls, END]))
+    printed = [line["message"]["content"][0] for line in found if line["type"] == "assistant"]
+    assert printed[0]["input"]["replace_all"] is False
+    denials = found[-1]["permission_denials"]
+    assert [denial["tool_name"] for denial in denials] == ["Edit", "Task"]
+    assert denials[0]["tool_input"]["file_path"] == str(place.project / "f.txt")
+
+
+def test_a_call_that_a_file_rule_refuses_is_listed(place: Place) -> None:
+    place.settings = {"permissions": {"deny": ["Read(secret.txt)"]}}
+    place.file("secret.txt", "s\n")
+    found = lines(place, Model([[tool("Read", file_path="secret.txt")], END]))
+    assert [denial["tool_name"] for denial in found[-1]["permission_denials"]] == ["Read"]
+
+
+def test_a_subagent_names_its_tools_and_what_it_is_doing(place: Place) -> None:
+    place.hook("PostToolUse", matcher="Agent")
+    call = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
+    place.file("sub/f.txt", "a\n")
+    inner = {"name": "s", "match": "SUB", "on": "first", "turns": [[tool("Read", file_path="sub/f.txt")], END]}
+    found = lines(place, Model([[call], END], [inner]))
+    assert [line["description"] for line in of(found, "task_progress")] == ["Reading sub/f.txt"]
+    (payload,) = place.got("PostToolUse")
+    response = payload["tool_response"]
+    assert response["toolsUsed"] == ["Read"]
+    note = "<tools-used-before-summary>Read</tools-used-before-summary>\n"
+    assert [block["text"] for block in response["content"]] == [note, "Finished."]
+
+
+def test_calls_of_agent_hooks_have_no_lines(place: Place) -> None:
+    place.hooks["Stop"] = [{"hooks": [{"type": "agent", "prompt": "VERIFY"}]}]
+    verify = {"name": "v", "match": "VERIFY", "on": "first", "turns": [[tool("StructuredOutput", ok=True)]]}
+    found = lines(place, Model([END], [verify]))
+    assert [line["type"] for line in found if line["type"] in ("user", "assistant")] == ["assistant"]
+
+
+def test_what_hooks_print_at_a_compaction_is_read_with_the_next_prompt(place: Place) -> None:
+    before = place.hook("PreCompact")
+    after = place.hook("PostCompact", "echo PRINTED")
+    place.hook("SubagentStop")
+    summary = {"name": "c", "match": "detailed summary", "on": "last", "turns": [[{"text": "<summary>S</summary>"}]]}
+    model = Model([END, END], [summary])
+    lines(place, model, "first", "/compact", "second")
+    said = (
+        f"Compacted PreCompact [{before}] completed successfully\nPostCompact [{after}] completed successfully: PRINTED"
+    )
+    texts = [message["content"] for message in model.requests[-1].messages]
+    assert f"<local-command-stdout>{said}</local-command-stdout>" in texts
+    (payload,) = place.got("SubagentStop")
+    assert payload["agent_id"][0] == "a"
+    assert len(payload["agent_id"]) == 17
+
+
+# ── permissions ─────────────────────────────────────────────────────────────
+
+
+def test_plan_mode_asks_about_files_and_denies_commands(place: Place) -> None:
+    for event in ("PermissionRequest", "PermissionDenied"):
+        place.hook(event)
+    write = tool("Write", file_path="n.txt", content="x")
+    found = lines(place, Model([[write], [bash("touch a.txt")], END]), permission_mode="plan")
+    assert [payload["tool_name"] for payload in place.got("PermissionRequest")] == ["Write"]
+    assert "permission_suggestions" not in place.got("PermissionRequest")[0]
+    assert [payload["tool_name"] for payload in place.got("PermissionDenied")] == ["Bash"]
+    results = [line["message"]["content"][0] for line in found if line["type"] == "user"]
+    assert results[0]["content"] == f"Cannot write to {place.project / 'n.txt'} while in plan mode."
+    assert not list(place.project.glob("*.txt"))
+
+
+def test_a_file_emptied_by_a_write_has_a_patch_from_line_1(place: Place) -> None:
+    place.hook("PostToolUse")
+    place.file("f.txt", "a\nb\n")
+    lines(place, Model([[tool("Write", file_path="f.txt", content="")], END]))
+    (hunk,) = place.got("PostToolUse")[0]["tool_response"]["structuredPatch"]
+    assert (hunk["oldStart"], hunk["newStart"], hunk["newLines"]) == (1, 1, 0)
