@@ -14,6 +14,7 @@ import pytest
 from agent.runs import Place, bash, tool
 from hookwright.agent import AgentOptions, open_agent
 from hookwright.agent.headless.stream_lines import StreamOptions, StreamOutput
+from hookwright.agent.state.options import ContinueLatest
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
 from hookwright.models.types import Request
@@ -220,3 +221,20 @@ def test_a_file_emptied_by_a_write_has_a_patch_from_line_1(place: Place) -> None
     lines(place, Model([[tool("Write", file_path="f.txt", content="")], END]))
     (hunk,) = place.got("PostToolUse")[0]["tool_response"]["structuredPatch"]
     assert (hunk["oldStart"], hunk["newStart"], hunk["newLines"]) == (1, 1, 0)
+
+
+def test_a_subagent_works_in_the_background_unless_the_model_waits(place: Place) -> None:
+    place.hook("PostToolUse", matcher="Agent")
+    call = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
+    inner = {"name": "s", "match": "SUB", "on": "first", "turns": [END]}
+    found = lines(place, Model([[call], END], [inner]))
+    assert [line["is_backgrounded"] for line in of(found, "task_started")] == [True]
+    assert place.got("PostToolUse")[0]["tool_response"]["status"] == "async_launched"
+
+
+def test_a_context_that_a_resumed_conversation_has_is_not_added_again(place: Place) -> None:
+    place.answer("SessionStart", {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "SAME"}})
+    lines(place, Model([END]), "first")
+    model = Model([END])
+    lines(place, model, "second", start=ContinueLatest())
+    assert str(model.requests[0].messages).count("SAME") == 1

@@ -177,7 +177,7 @@ def test_given_agents_bring_their_own_hooks(place: Place) -> None:
     place.hooks.clear()
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}
     agents = {"helper": {"description": "d", "prompt": "You help.", "hooks": hooks}}
-    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="helper")
+    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="helper", run_in_background=False)
     routes = [route("sub", "SUBTASK", [[{"text": "helped"}]])]
     script = {"turns": [[starts], [{"text": "end"}]], "routes": routes}
     ran = place.run(script, "--agents", json.dumps(agents), "--allowedTools", "Agent")

@@ -212,7 +212,7 @@ def test_post_tool_batch(place: Place) -> None:
 
 # ── agents, tasks, teams ────────────────────────────────────────────────────
 
-TASK = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose")
+TASK = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose", run_in_background=False)
 
 
 @pytest.mark.req("R-072", "R-073")

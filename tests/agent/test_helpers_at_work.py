@@ -99,7 +99,7 @@ def test_git_makes_and_removes_worktrees_where_no_hook_does(place: Place) -> Non
 def test_an_isolated_subagent_leaves_what_it_changed(place: Place, command: str, kept: bool) -> None:
     repository(place)
     place.hook("PostToolUse", matcher="Bash")
-    starts = tool("Agent", description="d", prompt="SUBTASK", isolation="worktree")
+    starts = tool("Agent", description="d", prompt="SUBTASK", isolation="worktree", run_in_background=False)
     routes = [route("sub", "SUBTASK", [[bash(command)], [{"text": "done"}]])]
     place.run({"turns": [[starts], [{"text": "end"}]], "routes": routes}, *ALLOW)
     (payload,) = place.got("PostToolUse")
@@ -148,7 +148,7 @@ def test_a_prompt_hook_at_the_end_of_a_subagent_reads_its_conversation(place: Pl
         {**route("judge", "SUBTASK[\\s\\S]*SUB-ANSWER[\\s\\S]*PROMPTHOOK", verdict, on="any"), "tools": False},
         route("sub", "SUBTASK", [[{"text": "SUB-ANSWER"}]]),
     ]
-    starts = tool("Agent", description="d", prompt="SUBTASK")
+    starts = tool("Agent", description="d", prompt="SUBTASK", run_in_background=False)
     ran = place.run({"turns": [[starts], [{"text": "end"}]], "routes": routes}, *ALLOW)
     assert ran.tool_results()[0]["content"] == [{"type": "text", "text": "SUB-ANSWER"}]
     assert ran.of("system", "informational") == []

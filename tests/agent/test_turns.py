@@ -306,7 +306,7 @@ def test_hooks_of_an_agent_hold_inside_it_alone(place: Place) -> None:
     place.file(
         ".claude/agents/rev.md", f"---\nname: rev\ndescription: d\nhooks: {json.dumps(head)}\n---\nYou review.\n"
     )
-    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="rev")
+    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="rev", run_in_background=False)
     routes = [route("rev", "SUBTASK", [[bash("echo IN")], [{"text": "sub"}]])]
     place.run({"turns": [[bash("echo A")], [starts], [bash("echo B")], [{"text": "end"}]], "routes": routes}, *ALLOW)
     (call,), (stop,) = place.got("PreToolUse"), place.got("SubagentStop")

@@ -164,7 +164,7 @@ async def notify(agent: Agent) -> None:
     await agent.session.settle()
 
 
-TASK = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose")
+TASK = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose", run_in_background=False)
 MATE = tool("Agent", description="d", prompt="SUBTASK", name="ada")
 SUBTASK = route("subagent", "SUBTASK", [[{"text": "sub"}]] * 4)
 SUMMARY = route("compact", "detailed summary", [[{"text": "<summary>SUM</summary>"}]], on="last")

@@ -38,7 +38,7 @@ class Story:
             [{"when": "REPLACED[^$]*CONTEXT-1"}, bash("echo together")],
             [text("first end")],
             [bash("echo halt")],
-            [tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")],
+            [tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)],
             [text("second end")],
             [text("third end")],
             routes=[sub],

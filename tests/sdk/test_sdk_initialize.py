@@ -41,7 +41,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
         [tool("mcp__calc__add", a=2, b=3)],
         [tool("mcp__calc__add", a=-1, b=3)],
         [tool("mcp__calc__add", a=9, b=3)],
-        [tool("Agent", description="d", prompt="SUB", subagent_type="reviewer")],
+        [tool("Agent", description="d", prompt="SUB", subagent_type="reviewer", run_in_background=False)],
         [tool("Skill", skill="one")],
         [{"when": "Do one."}, tool("Skill", skill="two")],
         [text("end")],

@@ -40,7 +40,7 @@ class Session:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
+        task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
         inner = [[text("inner words"), bash("echo y")], [text("done")]]
         sub = {"name": "sub", "match": "SUB", "on": "first", "turns": inner}
         summary = {"name": "sum", "match": "detailed summary", "on": "last", "turns": [[text("SUMMARY")]]}
@@ -186,7 +186,7 @@ def test_every_prompt_of_a_stream_has_its_result_and_an_unknown_price_is_not_not
 
 
 def test_without_the_option_a_subagent_shows_its_calls_only(bench: Bench) -> None:
-    task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
+    task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
     sub = {"name": "sub", "match": "SUB", "on": "first", "turns": [[text("t"), bash("echo x")], [text("done")]]}
     bench.play([task], [text("end")], routes=[sub])
     heard = bench.ask("go", allowed_tools=ALLOWED)

@@ -27,7 +27,7 @@ class Sessions:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.store = bench, InMemorySessionStore()
         self.config = {"CLAUDE_CONFIG_DIR": str(bench.home / ".claude")}
-        task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose")
+        task = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
         sub = {"name": "sub", "match": "SUB", "on": "first", "turns": [[text("done")]]}
         bench.play([text("one")], [bash("echo x")], [task], [text("two")], routes=[sub])
         allowed = ["Bash", "Agent"]

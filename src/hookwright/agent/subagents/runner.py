@@ -254,7 +254,7 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         member = create_member(by.actor, by.call_id, kind, arguments)
         if member.name is not None:
             return join(member)
-        if arguments.get("run_in_background", kind.background):
+        if kind.background or arguments.get("run_in_background", True):
             _tell_start(member, in_background=True)
             subagents.launch(member)
             return launched(member.actor, member.description, member.prompt)
@@ -265,15 +265,18 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
 
     return Tool(
         name="Agent",
-        description="Start an agent that works on a task in its own conversation and reports back. With "
-        "run_in_background you continue and are notified when it ends; with a name it joins your team and waits for "
-        f"messages. Kinds:\n{agents_part(kinds.values())}",
+        description="Start an agent that works on a task in its own conversation and reports back. You "
+        "continue meanwhile and are notified when it ends, unless run_in_background is false; with a name it joins "
+        f"your team and waits for messages. Kinds:\n{agents_part(kinds.values())}",
         parameters=parameters(
             {"description": _text("the task in three to five words"), "prompt": _text("the task")},
             {
                 "subagent_type": _text("the kind of agent; general-purpose if not given"),
                 "model": _text("a model for this agent alone"),
-                "run_in_background": {"type": "boolean", "description": "do not wait for the agent"},
+                "run_in_background": {
+                    "type": "boolean",
+                    "description": "false: wait for the agent; it is true if not given",
+                },
                 "name": _text("a name, to make it a teammate"),
                 "isolation": {"type": "string", "enum": ["worktree"], "description": "work on a copy"},
             },
