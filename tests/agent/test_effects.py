@@ -114,7 +114,7 @@ def test_a_prompt_is_seen_by_hooks_before_the_model_and_can_be_blocked(place: Pl
 @pytest.mark.parametrize("body", ["echo NO >&2; exit 2", 'echo \'{"decision": "block", "reason": "NO"}\''])
 def test_the_start_of_a_subagent_cannot_be_blocked(place: Place, body: str) -> None:
     place.hook("SubagentStart", body)
-    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose")
+    starts = tool("Agent", description="d", prompt="SUBTASK", subagent_type="general-purpose", run_in_background=False)
     routes = [route("sub", "SUBTASK", [[{"text": "SUB-DID-IT"}]])]
     ran = place.run({"turns": [[starts], *seen("SUB-DID-IT")], "routes": routes}, "--allowedTools", "Agent")
     assert len(place.got("SubagentStart")) == 1
