@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hookwright.config import Places
+from hookwright.observers.journal.reader import Filter, records
 from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.protocol.samples import sample
 from hookwright.session import open_session
@@ -107,7 +108,7 @@ async def load(sessions: int, seconds: float, folder: Path) -> dict[str, Any]:
             group.create_task(worker(number, folder, until, tally))
     took = time.monotonic() - started
     after = counts()
-    lines = sum(path.read_bytes().count(b"\n") for path in (folder / "state").iterdir())
+    written = sum(1 for _ in records(str(folder / "state"), Filter()))
     settled = [memory for at, memory in tally.memory if at > seconds / 4]
     spread = statistics.quantiles(tally.seconds, n=100)
     return {
@@ -131,7 +132,7 @@ async def load(sessions: int, seconds: float, folder: Path) -> dict[str, Any]:
         "memory_mb": {"first": round(settled[0]), "last": round(settled[-1]), "peak": round(status("VmHWM"))},
         "growth_mb": round(max(settled[len(settled) // 2 :]) - settled[0], 1),
         "left": {name: after[name] - before[name] for name in ("processes", "descriptors", "tasks")},
-        "journal_lines": lines,
+        "journal_records": written,
     }
 
 

@@ -16,4 +16,4 @@ def test_many_sessions_at_once_make_no_error_and_leave_nothing() -> None:
     found = json.loads(ended.stdout)
     assert (found["wrong"], found["examples"], ended.returncode) == (0, [], 0), found
     assert found["events"] >= 24
-    assert found["journal_lines"] == found["events"] * 9
+    assert found["journal_records"] == found["events"] * 9
