@@ -12,10 +12,10 @@ import pytest
 from agent.runs import Place, bash, seen
 from hookwright import Answer, Block, Deny, Hooks, PostToolUse, PreToolUse
 from hookwright.agent import Agent, AgentOptions, Permission, PermissionQuestion, Person, open_agent
-from hookwright.agent.state.updates import Added, Ended, Said, Update
+from hookwright.agent.state.updates import Added, Ended, Note, Said, Update
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
-from hookwright.models.types import Request
+from hookwright.models.types import Request, Tuning
 from hookwright.protocol.outcome import EndTurn
 
 
@@ -58,6 +58,30 @@ def test_a_result_of_a_finished_prompt(place: Place) -> None:
     assert (result.turns, result.tool_calls) == (2, 1)
     assert result.duration >= result.api_duration >= 0
     assert [message["role"] for message in result.messages] == ["user", "assistant", "user", "assistant"]
+
+
+def test_a_budget_ends_the_run_once_a_price_is_not_known(place: Place) -> None:
+    model = Recording([[{"text": "priced"}], [bash("echo OUT")], [bash("touch ran.txt")], [{"text": "never"}]])
+    chosen = options(place, model="claude-opus-5-5", max_budget_usd=100.0)
+
+    async def work() -> tuple[Any, Any]:
+        async with open_agent(chosen, model=model) as agent:
+            first = await agent.run("one")
+            await agent.switch_model("some-model")
+            return first, await agent.run("two")
+
+    first, second = asyncio.run(work())
+    assert (first.success, first.cost is not None) == (True, True)
+    assert (second.terminal_reason, second.cost) == ("max_budget_usd", None)
+    assert not (place.project / "ran.txt").exists()
+
+
+@pytest.mark.parametrize("tuning", [Tuning(), Tuning(effort="high")])
+def test_what_a_model_ignores_is_said_once(place: Place, tuning: Tuning) -> None:
+    updates: list[Update] = []
+    asyncio.run(run(options(place, tuning=tuning), Recording([[{"text": "end"}]]), on_message_update=updates.append))
+    said = [update.text for update in updates if isinstance(update, Note) and update.tag == "option"]
+    assert len(said) == (0 if tuning == Tuning() else 1)
 
 
 @pytest.mark.req("R-264", "R-331", "R-332")

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from agent.transcripts import (
     use,
     whole_session,
 )
+from hookwright.agent.state.prompts import MEANWHILE
 from hookwright.agent.transcript import (
     InvalidSession,
     checked_id,
@@ -34,12 +36,14 @@ from hookwright.agent.transcript import (
     list_sessions,
     load,
     pending,
+    program_note,
     project_folder,
     project_folders,
     session_path,
     slug,
     subagent_path,
 )
+from hookwright.agent.turn.transcripts import check_dropped
 from support import exited
 
 # ── reading ─────────────────────────────────────────────────────────────────
@@ -280,6 +284,77 @@ def test_a_fork_says_where_it_came_from_and_reads_the_same(tmp_path: Path) -> No
     assert not {line.get("uuid") for line in lines(path)} & {line.get("uuid", 0) for line in lines(t.path)}
     with pytest.raises(FileExistsError):
         fork_session(t.path, "fork-1", str(tmp_path))
+
+
+@given(st.integers(0, 6))
+def test_a_conversation_that_ends_at_a_line_reads_as_if_nothing_had_followed(place: int) -> None:
+    with TemporaryDirectory() as folder:
+        t = whole_session(Path(folder))
+        t.user("next prompt", "next", promptId="p2")
+        t.close()
+        written = lines(t.path)
+    at = written[place]["uuid"]
+    cut = conversation(written, at)
+    assert cut.messages() == conversation(written[: place + 1]).messages()
+    assert cut.last == at
+    assert [entry["uuid"] for entry in cut.dropped] == [line["uuid"] for line in written[place + 1 :]]
+    with pytest.raises(InvalidSession, match="there is no message nowhere"):
+        conversation(written, "nowhere")
+
+
+def test_a_cut_keeps_what_hooks_rewrote_and_a_fork_can_be_cut(tmp_path: Path) -> None:
+    t = whole_session(tmp_path)
+    t.replace_result("t1", "REWRITTEN")
+    last = lines(t.path)[-2]["uuid"]
+    t.user("lost", promptId="p2")
+    path = fork_session(t.path, "fork-1", str(tmp_path), last)
+    assert "REWRITTEN" in str(load(path).messages())
+    assert "lost" not in str(load(path).messages())
+
+
+@pytest.mark.parametrize(
+    ("dropped", "refused"),
+    [
+        ([], "is not the uuid of a prompt after"),
+        (["prompt"], None),
+        (["prompt", "answer", "result", "meta"], None),
+        (["answer", "prompt"], None),
+        (["prompt", "other"], "others are other"),
+        (["prompt", "meanwhile"], "others are meanwhile"),
+    ],
+)
+def test_a_resume_may_lose_one_turn_and_nothing_else(dropped: list[str], refused: str | None) -> None:
+    said = {"role": "user", "content": "words"}
+    kinds: dict[str, dict[str, Any]] = {
+        "prompt": {"type": "user", "message": said},
+        "other": {"type": "user", "message": said},
+        "answer": {"type": "assistant", "message": assistant("m", text("hello"))},
+        "result": {"type": "user", "message": {"role": "user", "content": [result("t1")]}},
+        "meta": {"type": "user", "message": said, "isMeta": True},
+        "meanwhile": {"type": "attachment", "attachment": program_note(MEANWHILE.format(prompt="stop"))},
+    }
+    first = {"uuid": "first", "parentUuid": None, **kinds["other"]}
+    written = [first, *({"uuid": name, "parentUuid": "first", **kinds[name]} for name in dropped)]
+    cut = conversation(written, "first")
+    check_dropped(cut, None)
+    if refused is None:
+        check_dropped(cut, "prompt")
+    else:
+        with pytest.raises(InvalidSession, match=f"Resume rejected by --resume-drops-turn: .*{refused}"):
+            check_dropped(cut, "prompt")
+
+
+def test_a_mirror_gets_every_line_also_of_subagents(tmp_path: Path) -> None:
+    seen: list[tuple[str, Any]] = []
+    t = transcript(tmp_path, mirror=lambda path, line: seen.append((path, dict(line))))
+    t.user("one")
+    t.side("custom-title", customTitle="T")
+    child = t.subagent("a1", {"agentType": "Explore"})
+    child.user("inner")
+    assert [line for path, line in seen if path == t.path] == lines(t.path)
+    meta, *inner = [line for path, line in seen if path == child.path]
+    assert meta == {"agentType": "Explore", "type": "agent_metadata"}
+    assert inner == lines(child.path)
 
 
 def test_fragments_of_one_message_are_joined_whatever_form_they_have() -> None:
