@@ -167,6 +167,13 @@ def test_a_match_that_cannot_be_decided_counts_and_says_so() -> None:
     assert matcher.matches("a" * 400)
 
 
+@pytest.mark.parametrize("text", ["[", "(", "*a"])
+def test_an_invalid_matcher_matches_nothing_and_says_so(text: str) -> None:
+    matcher = compile_matcher(text)
+    assert isinstance(matcher, MatchNothing)
+    assert (matcher.matches("Bash"), matcher.decide("Bash"), matcher.describe()) == (False, NoMatch(), "invalid")
+
+
 def test_only_bars_and_commas_separate_names() -> None:
     for narrow, text in ((False, "aXb|cXXd,e-f"), (True, "aXb|cXXd")):
         matcher = compile_matcher(text, narrow=narrow)

@@ -45,10 +45,8 @@ def test_an_ask_rule_that_applies_is_named(workspace: Workspace) -> None:
 
 def test_a_rule_that_may_apply_says_why(workspace: Workspace) -> None:
     text = held(bash(workspace, "$X -rf /"), workspace, deny=["Bash(rm *)"])
-    start = "Bash requires approval, because the deny rule Bash(rm *) (cliArg) may apply to it ("
-    assert text.startswith(start)
-    assert text.endswith(").")
-    assert len(text) > len(start) + 5
+    doubt = "$(…), backticks or $VAR could make this command match"
+    assert text == f"Bash requires approval, because the deny rule Bash(rm *) (cliArg) may apply to it ({doubt})."
 
 
 def test_of_two_rules_the_certain_one_is_named_then_the_deny_rule(workspace: Workspace) -> None:
