@@ -1,0 +1,48 @@
+"""The past of sources: transcripts, recordings and inboxes, as events."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from hookwright.agent.transcript.paths import project_folders
+from hookwright.config.locations import Surroundings
+from hookwright.replay.choice import Choice
+from hookwright.replay.past import Coverage, Past
+from hookwright.replay.transcripts.files import STDIN, find
+from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.sessions import events_of, events_of_stream
+
+#: How far back the history of a project goes if no source is named.
+DEFAULT_DAYS = 30
+
+_EVERYTHING = Choice()
+
+
+def past_events(
+    sources: Sequence[str], choice: Choice = _EVERYTHING, coverage: Coverage | None = None
+) -> Iterator[Past]:
+    """Yield the events of sources: files, folders, globs, or `-` for standard input.
+
+    Sessions follow each other, earliest first; the events of a session are in order, those of a subagent right after
+    what happened before it began. `coverage` is complete when the last event has been yielded. Raise NoSource for a
+    source that does not exist.
+    """
+    once = Once(coverage if coverage is not None else Coverage())
+    for source in find([name for name in sources if name != STDIN], once.coverage, choice.since):
+        yield from events_of(source, choice, once)
+    if STDIN in sources:
+        yield from events_of_stream(sys.stdin.buffer, choice, once)
+
+
+def project_sources(project_dir: str, around: Surroundings) -> list[str]:
+    """Return the folders with the sessions of a project that exist."""
+    folders = project_folders(around.config_dir, project_dir, around.env)
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def all_sources(around: Surroundings) -> list[str]:
+    """Return the folder with the sessions of every project, if it exists."""
+    folder = os.path.join(around.config_dir, "projects")
+    return [folder] if os.path.isdir(folder) else []

@@ -1,0 +1,163 @@
+"""The events of tool calls: before each, and after each that ran."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+
+from hookwright.protocol.events import Event, PostToolUse, PostToolUseFailure, PreToolUse
+from hookwright.protocol.jsontext import Json
+from hookwright.replay.choice import Choice
+from hookwright.replay.past import Fate, Past, Place, Provenance
+from hookwright.replay.transcripts.fates import Result, fate_of
+from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.repairs import repaired_input, repaired_name
+from hookwright.replay.transcripts.shapes import Block, Line, object_of, seconds_of, text_of, value_of
+from hookwright.replay.transcripts.speaker import Speaker
+
+#: Fates of calls whose tool ran to its end, with the event that followed.
+_FOLLOWS = {Fate.SUCCEEDED: "PostToolUse", Fate.FAILED: "PostToolUseFailure"}
+_STOPPED = re.compile(rb'"interrupted"\s*:\s*true')
+
+
+class Slot:
+    """A place in the order of events; the event of a call waits there until its fate is known."""
+
+    def __init__(self, past: Past | None, *, waits: bool = False) -> None:
+        self.past = past
+        self.waits = waits
+
+    def settle(self, past: Past | None) -> None:
+        """Put the event in its place; None if it never was."""
+        self.past, self.waits = past, False
+
+
+class Call:
+    """A call whose result has not been read."""
+
+    def __init__(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
+        self.speaker = speaker
+        self.line = line
+        self.place = place
+        self.id = str(block.id)
+        self.written = str(block.name)
+        self.tool = repaired_name(self.written)
+        self.raw = block.input
+        self.time = seconds_of(line.timestamp)
+        self.mode_known = speaker.mode is not None
+        self.slot = Slot(None, waits=True)
+        self.fields: dict[str, Json] = {}
+        self.sure: dict[str, Provenance] = {}
+
+    def read(self) -> None:
+        """Read the call as hooks do; what was in force is that of its line."""
+        self.fields, self.sure = self.speaker.common(PreToolUse, self.line)
+        written = object_of(self.raw)
+        given = repaired_input(self.tool, written, self.fields["cwd"])
+        if given is not written:
+            self.sure["tool_input"] = Provenance.DERIVED
+        if self.tool != self.written:
+            self.sure["tool_name"] = Provenance.DERIVED
+        if self.tool.startswith("mcp__"):
+            self.sure["mcp_server"] = Provenance.UNKNOWN
+        self.fields.update(tool_name=self.tool, tool_input=given, tool_use_id=self.id)
+
+    def before(self, fate: Fate) -> Past:
+        """Return the event before the call."""
+        event = PreToolUse(**self.fields)
+        return Past(event=event, place=self.place, time=self.time, fate=fate, provenance=self.sure)
+
+
+class Calls:
+    """Turns the calls and results of one file into events, in the order of the file."""
+
+    def __init__(self, choice: Choice, once: Once) -> None:
+        self._choice = choice
+        self._once = once
+        self.queue: deque[Slot] = deque()
+        self._waiting: dict[str, Call] = {}
+
+    def awaits(self, call_id: str) -> bool:
+        """Return whether the result of a call is needed."""
+        call = self._waiting.get(call_id)
+        return call is not None and bool(call.fields)
+
+    def put(self, past: Past) -> None:
+        """Add an event that is complete."""
+        self.queue.append(Slot(past))
+
+    def begin(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
+        """Note a call; one that another file already had is only counted."""
+        if not block.id or not block.name or not self._choice.holds(speaker.session_id, seconds_of(line.timestamp)):
+            return
+        if not self._once.call(block.id, line.timestamp):
+            return
+        call = Call(speaker, line, block, place)
+        self._once.coverage.without_mode += not call.mode_known
+        self._waiting[call.id] = call
+        if any(self._choice.wants(name, call.tool) for name in ("PreToolUse", "PostToolUse", "PostToolUseFailure")):
+            call.read()
+            self.queue.append(call.slot)
+
+    def end(self, line: Line, block: Block, place: Place) -> None:
+        """Settle a call by its result, and add the event that followed."""
+        call = self._waiting.pop(str(block.tool_use_id), None)
+        if call is None:
+            return
+        result = _result(line, block)
+        fate = fate_of(result)
+        if fate is Fate.NEVER_STARTED:
+            self._once.coverage.never_started += 1
+            self._once.coverage.without_mode -= not call.mode_known
+            call.slot.settle(None)
+            return
+        self._settle(call, fate)
+        if call.fields and fate in _FOLLOWS and self._choice.wants(_FOLLOWS[fate], call.tool):
+            event, sure = _after(call, result, fate, line, block)
+            time = seconds_of(line.timestamp)
+            self.put(Past(event=event, place=place, time=time, fate=fate, provenance=sure))
+
+    def _settle(self, call: Call, fate: Fate) -> None:
+        wanted = call.fields and self._choice.wants("PreToolUse", call.tool)
+        call.slot.settle(call.before(fate) if wanted else None)
+
+    def close(self) -> None:
+        """Settle what the file leaves without a result."""
+        for call in self._waiting.values():
+            self._settle(call, Fate.UNANSWERED)
+        self._waiting.clear()
+
+    def ready(self) -> Iterator[Past]:
+        """Yield the events whose turn it is."""
+        while self.queue and not self.queue[0].waits:
+            past = self.queue.popleft().past
+            if past is not None:
+                yield past
+
+
+def _result(line: Line, block: Block) -> Result:
+    """Read what says how a call ended; the text and the response of a call that succeeded are often large."""
+    failed = block.is_error is True
+    return Result(
+        is_error=failed,
+        text=text_of(value_of(block.content)) if failed else "",
+        interrupted=_STOPPED.search(line.tool_use_result) is not None,
+        response=value_of(line.tool_use_result) if failed else None,
+        denial=line.tool_denial_kind,
+        decision=value_of(line.permission_decision),
+    )
+
+
+def _after(call: Call, result: Result, fate: Fate, line: Line, block: Block) -> tuple[Event, dict[str, Provenance]]:
+    fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
+    fields["cwd"] = line.cwd or fields["cwd"]
+    if fate is Fate.FAILED:
+        fields.update(error=result.text, is_interrupt=False)
+        return PostToolUseFailure(**fields), {**sure, "is_interrupt": Provenance.DERIVED}
+    response = value_of(line.tool_use_result)
+    if response is None:
+        # Transcripts of subagents only have what the model read.
+        response = text_of(value_of(block.content))
+        sure["tool_response"] = Provenance.ASSUMED
+    return PostToolUse(**fields, tool_response=response), sure

@@ -1,0 +1,158 @@
+"""All events of one transcript, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from hookwright.replay.choice import Choice
+from hookwright.replay.past import Past, Place, Provenance
+from hookwright.replay.transcripts.calls import Calls
+from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.shapes import (
+    Block,
+    Line,
+    object_of,
+    read_blocks,
+    read_line,
+    read_message,
+    read_progress,
+    seconds_of,
+)
+from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Speaker
+from hookwright.replay.transcripts.turns import EVENTS, Turns
+
+_CALL = b'"tool_use'
+_RESULT = re.compile(rb'"tool_use_id"\s*:\s*"([^"\\]*)"')
+#: The result of a call that never was: read for the count, wanted or not.
+_NEVER = b'"<tool_use_error>'
+#: Lines that put something in force.
+_FORCE = (b'"promptId"', b'"permissionMode"')
+_SUBAGENT_TOOL = "Agent"
+
+
+class Conversation:
+    """Reads the lines of one file.
+
+    Law: the needles are written with their quotes, so they cannot be inside a string, where quotes are escaped. A line
+    without one of them has neither a call nor a result that is needed, and changes nothing.
+    """
+
+    def __init__(self, path: str, speaker: Speaker, choice: Choice, once: Once) -> None:
+        self._path = path
+        self._once = once
+        self._choice = choice
+        self.speaker = speaker
+        self.calls = Calls(choice, once)
+        self._turns = Turns(speaker, choice, once, self.calls.put)
+        self._slow = any(choice.wants(name) for name in EVENTS)
+        #: Subagents inside this file, as older versions wrote them, and the types that calls asked for.
+        self._inside: dict[str, tuple[Speaker, Turns]] = {}
+        self._asked: dict[str, str] = {}
+        self._asked_by: dict[str, str] = {}
+
+    def events(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Past]:
+        """Yield the events of the lines."""
+        for number, data in lines:
+            if self._needed(data):
+                line = read_line(data)
+                if line is None:
+                    self._once.coverage.unreadable += 1
+                    continue
+                self._read(line, Place(self._path, number))
+                if self.calls.queue:
+                    yield from self.calls.ready()
+        for _, turns in self._inside.values():
+            turns.end()
+        self._turns.end()
+        self.calls.close()
+        yield from self.calls.ready()
+
+    def _needed(self, data: bytes) -> bool:
+        """Return whether a line has to be read."""
+        at = data.find(_CALL)
+        while at >= 0:
+            follows = data[at + 9 : at + 10]
+            if follows == b'"':
+                return True
+            if follows == b"_":
+                return _NEVER in data or any(self._awaits(found.decode()) for found in _RESULT.findall(data, at))
+            at = data.find(_CALL, at + 9)
+        return self._slow or _FORCE[0] in data or _FORCE[1] in data
+
+    def _awaits(self, call_id: str) -> bool:
+        """Return whether a result is needed: for the events of its call, or as the end of a subagent."""
+        return self.calls.awaits(call_id) or (self._slow and call_id in self._asked_by)
+
+    def _read(self, line: Line, place: Place) -> None:
+        match line.type:
+            case "assistant" | "user":
+                self._message(self.speaker, self._turns, line, place)
+            case "system":
+                self._turns.system(line, place)
+            case "attachment":
+                self._turns.attachment(line, place)
+            case "progress":
+                self._progress(line, place)
+            case "permission-mode":
+                self.speaker.hear(line)
+
+    def _message(self, speaker: Speaker, turns: Turns, line: Line, place: Place) -> None:
+        message = read_message(line.message)
+        if message is None:
+            return
+        blocks = read_blocks(message.content)
+        results = [block for block in blocks if block.type == "tool_result"]
+        if line.type == "user" and results:
+            for block in results:
+                if (agent := self._asked_by.pop(block.tool_use_id or "", None)) is not None:
+                    self._inside[agent][1].end()
+                self.calls.end(line, block, place)
+            return
+        speaker.hear(line)
+        turns.start(line, place)
+        if line.type == "user":
+            turns.user(line, message, place)
+            return
+        for block in blocks:
+            if block.type == "tool_use":
+                self._call(speaker, line, block, place)
+        if not line.is_sidechain or speaker.agent is not None:
+            turns.model(line, message, blocks, place)
+
+    def _call(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
+        if self._choice.holds(speaker.session_id, seconds_of(line.timestamp)):
+            self._once.session(speaker.session_id, line.version, seconds_of(line.timestamp))
+        self.calls.begin(speaker, line, block, place)
+        if block.name in ("Task", _SUBAGENT_TOOL) and block.id:
+            kind = object_of(block.input).get("subagent_type")
+            self._asked[block.id] = kind if isinstance(kind, str) else USUAL_AGENT
+
+    def _progress(self, line: Line, place: Place) -> None:
+        """Read a message of a subagent inside a line of its session, as older versions wrote it."""
+        progress = read_progress(line.data)
+        if progress is None or progress.type != "agent_progress" or not progress.agent_id:
+            return
+        inner = read_line(bytes(progress.message))
+        if inner is None or inner.type not in ("assistant", "user"):
+            return
+        # The line around has what is in force; the line inside has its own time.
+        around = {name: getattr(line, name) for name in ("session_id", "cwd", "version")}
+        inner = msgspec.structs.replace(
+            inner, **around, prompt_id=None, permission_mode=None, timestamp=inner.timestamp or line.timestamp
+        )
+        speaker, turns = self._agent(progress.agent_id, line)
+        self._message(speaker, turns, inner, place)
+
+    def _agent(self, agent_id: str, line: Line) -> tuple[Speaker, Turns]:
+        if agent_id not in self._inside:
+            if line.parent_call:
+                self._asked_by[line.parent_call] = agent_id
+            kind = self._asked.get(line.parent_call or "")
+            agent = Agent(agent_id, kind or USUAL_AGENT, Provenance.DERIVED if kind else Provenance.ASSUMED)
+            speaker = Speaker(self.speaker.transcript, self.speaker.session_id, agent)
+            speaker.mode, speaker.prompt_id = self.speaker.mode, self.speaker.prompt_id
+            self._inside[agent_id] = speaker, Turns(speaker, self._choice, self._once, self.calls.put)
+        return self._inside[agent_id]

@@ -1,0 +1,53 @@
+"""Each call once, whatever file repeats it."""
+
+from __future__ import annotations
+
+from hookwright.replay.past import Coverage
+
+#: A shorter id may come from a counter, so two sessions may have it.
+_UNIQUE = 16
+
+
+class Once:
+    """Remembers what was seen, and counts calls, copies and sessions.
+
+    Law: forks, resumed sessions and checkpoints repeat lines. Two calls are the same if their ids are the same; an id
+    that a counter may have made also needs the same time. The first one wins, so files are read earliest first.
+    """
+
+    def __init__(self, coverage: Coverage) -> None:
+        self.coverage = coverage
+        self._seen: set[tuple[str, ...]] = set()
+        self._sessions: set[str] = set()
+
+    def call(self, call_id: str, timestamp: str | None) -> bool:
+        """Return whether a call is new, and count it."""
+        key = (call_id,) if len(call_id) >= _UNIQUE else (call_id, timestamp or "")
+        if key in self._seen:
+            self.coverage.repeats += 1
+            return False
+        self._seen.add(key)
+        self.coverage.calls += 1
+        return True
+
+    def moment(self, event: str, timestamp: str | None, about: str) -> bool:
+        """Return whether an event without a call is new; one without a time always is."""
+        if timestamp is None:
+            return True
+        key = (event, timestamp, about)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+    def session(self, session_id: str, version: str | None, time: float | None) -> None:
+        """Count a session, its version and its time."""
+        coverage = self.coverage
+        if session_id not in self._sessions:
+            self._sessions.add(session_id)
+            coverage.sessions += 1
+        if version is not None:
+            coverage.versions.add(version)
+        if time is not None:
+            coverage.first = time if coverage.first is None else min(coverage.first, time)
+            coverage.last = time if coverage.last is None else max(coverage.last, time)

@@ -1,0 +1,110 @@
+"""All events of one source: a session with its subagents, a recording, or an inbox."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import IO
+
+import msgspec
+
+from hookwright.protocol.jsontext import Json
+from hookwright.replay.choice import Choice
+from hookwright.replay.past import Past, Provenance
+from hookwright.replay.transcripts.conversation import Conversation
+from hookwright.replay.transcripts.files import STDIN, Kind, SourceFile, is_recording
+from hookwright.replay.transcripts.lines import lines_of, open_source
+from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.recordings import kept_events, kept_files, kept_lines
+from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Modes, Speaker
+
+_LARGEST_META = 1024 * 1024
+
+
+def events_of(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+    """Yield the events of one source."""
+    match source.kind:
+        case Kind.INBOX:
+            yield from kept_events(kept_files(source.payloads, once.coverage), choice, once)
+        case Kind.RECORDING:
+            yield from _recording(source, choice, once)
+        case Kind.TRANSCRIPT:
+            yield from _session(source, choice, once)
+
+
+def events_of_stream(stream: IO[bytes], choice: Choice, once: Once) -> Iterator[Past]:
+    """Yield the events of standard input: a transcript or a recording, plain or compressed."""
+    once.coverage.files += 1
+    lines = lines_of(stream, once.coverage)
+    first = next(lines, None)
+    if first is None:
+        return
+    whole = _after(first, lines)
+    if is_recording(first[1]):
+        yield from kept_events(kept_lines(whole, STDIN, once.coverage), choice, once)
+        return
+    yield from Conversation(STDIN, Speaker(STDIN, ""), choice, once).events(whole)
+
+
+def _after(first: tuple[int, bytes], rest: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    yield first
+    yield from rest
+
+
+def _recording(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+    kept = kept_lines(_lines(source, once), source.path, once.coverage)
+    yield from kept_events(kept, choice, once)
+
+
+def _lines(source: SourceFile, once: Once) -> Iterator[tuple[int, bytes]]:
+    """Read the lines of a file; one that cannot be read any more is counted."""
+    try:
+        file = open_source(os.path.realpath(source.path))
+    except OSError:
+        once.coverage.refused += 1
+        return
+    with file:
+        once.coverage.files += 1
+        yield from lines_of(file, once.coverage)
+
+
+def _session(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+    """Yield the events of a session; those of a subagent come before what happened after it began."""
+    speaker = _speaker(source)
+    waiting = list(source.subagents)
+    for past in Conversation(source.path, speaker, choice, once).events(_lines(source, once)):
+        while waiting and past.time is not None and waiting[0].age[0] <= past.time:
+            yield from _subagent(waiting.pop(0), speaker.modes, choice, once)
+        yield past
+    for agent in waiting:
+        yield from _subagent(agent, speaker.modes, choice, once)
+
+
+def _subagent(source: SourceFile, modes: Modes, choice: Choice, once: Once) -> Iterator[Past]:
+    speaker = _speaker(source)
+    speaker.inherit(modes, source.age[0])
+    yield from Conversation(source.path, speaker, choice, once).events(_lines(source, once))
+
+
+def _speaker(source: SourceFile) -> Speaker:
+    """Return who speaks in a transcript; its session is that of its place until a line names it."""
+    stem = source.path.removesuffix(".gz").removesuffix(".jsonl")
+    if source.agent_id is None:
+        return Speaker(source.path, os.path.basename(stem))
+    kind = _meta(stem + ".meta.json").get("agentType")
+    sure = Provenance.RECORDED if isinstance(kind, str) else Provenance.ASSUMED
+    agent = Agent(source.agent_id, kind if isinstance(kind, str) else USUAL_AGENT, sure, source.path)
+    folder, name = os.path.split(os.path.dirname(source.path))
+    if name == "subagents":
+        return Speaker(folder + ".jsonl", os.path.basename(folder), agent)
+    # Older versions put subagents beside the sessions of their project.
+    return Speaker(source.path, "", agent)
+
+
+def _meta(path: str) -> dict[str, Json]:
+    try:
+        with open_source(path) as file:
+            value = msgspec.json.decode(file.read(_LARGEST_META))
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,171 @@
+"""The parts of a transcript line that the past needs; everything else is skipped without being read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from hookwright.protocol.jsontext import Json, parse_json
+from hookwright.protocol.wire import encode
+
+T = TypeVar("T")
+
+#: Parts whose type differs between versions stay raw.
+NONE = Raw()
+
+
+class Line(msgspec.Struct, frozen=True, rename="camel"):
+    """One line of a transcript."""
+
+    type: str = ""
+    subtype: str | None = None
+    timestamp: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    prompt_id: str | None = None
+    permission_mode: str | None = None
+    prompt_source: str | None = None
+    parent_call: str | None = msgspec.field(default=None, name="parentToolUseID")
+    tool_denial_kind: str | None = None
+    is_meta: bool | None = None
+    is_sidechain: bool | None = None
+    is_compact_summary: bool | None = None
+    is_api_error_message: bool | None = None
+    message: Raw = NONE
+    tool_use_result: Raw = NONE
+    attachment: Raw = NONE
+    data: Raw = NONE
+    compact_metadata: Raw = NONE
+    origin: Raw = NONE
+    effort: Raw = NONE
+    permission_decision: Raw = NONE
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message of the model or of the user."""
+
+    id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    content: Raw = NONE
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A block of a message: text, a call or a result."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    input: Raw = NONE
+    tool_use_id: str | None = None
+    content: Raw = NONE
+    is_error: bool | None = None
+    text: str | None = None
+
+
+class Progress(msgspec.Struct, frozen=True, rename="camel"):
+    """What older versions wrote of a subagent: one of its messages, as a line inside a line."""
+
+    type: str = ""
+    agent_id: str | None = None
+    message: Raw = NONE
+
+
+class Attachment(msgspec.Struct, frozen=True, rename="camel"):
+    """A record of a hook run."""
+
+    type: str = ""
+    hook_name: str | None = None
+    tool_use_id: str | None = msgspec.field(default=None, name="toolUseID")
+
+
+_LINE = msgspec.json.Decoder(Line)
+_MESSAGE = msgspec.json.Decoder(Message)
+_BLOCKS = msgspec.json.Decoder(list[Block])
+_PROGRESS = msgspec.json.Decoder(Progress)
+_ATTACHMENT = msgspec.json.Decoder(Attachment)
+_FAILURES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def read_line(data: bytes) -> Line | None:
+    """Read a line; None if it is not an object or a field has a type that no version writes."""
+    try:
+        return _LINE.decode(data)
+    except _FAILURES:
+        pass
+    # A lone surrogate is valid JSON that strict decoders refuse.
+    value, problem = parse_json(data.decode("utf-8", "replace"))
+    try:
+        return _LINE.decode(encode(value)) if problem is None else None
+    except _FAILURES:
+        return None
+
+
+def read_message(raw: Raw) -> Message | None:
+    """Read the message of a line."""
+    return _decoded(_MESSAGE, raw)
+
+
+def read_progress(raw: Raw) -> Progress | None:
+    """Read what a progress line carries."""
+    return _decoded(_PROGRESS, raw)
+
+
+def read_attachment(raw: Raw) -> Attachment | None:
+    """Read the record of a hook run."""
+    return _decoded(_ATTACHMENT, raw)
+
+
+def read_blocks(raw: Raw) -> list[Block]:
+    """Read the blocks of a message; a message that is one text has none."""
+    return (_decoded(_BLOCKS, raw) or []) if _begins(raw, b"[") else []
+
+
+def _begins(raw: Raw, bracket: bytes) -> bool:
+    return bool(raw) and memoryview(raw)[:1] == bracket
+
+
+def _decoded(decoder: msgspec.json.Decoder[T], raw: Raw) -> T | None:
+    try:
+        return decoder.decode(raw) if raw else None
+    except _FAILURES:
+        return None
+
+
+def value_of(raw: Raw) -> Json:
+    """Return the value of a raw part; None if it is missing or cannot be read."""
+    if not raw:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except _FAILURES:
+        return parse_json(bytes(raw).decode("utf-8", "replace"))[0]
+
+
+def object_of(raw: Raw) -> dict[str, Json]:
+    """Return a raw part as an object; an empty one if it is anything else."""
+    value = value_of(raw) if _begins(raw, b"{") else None
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(content: Json) -> str:
+    """Return the text of a message or of a result, whichever way it was written."""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
+
+
+def seconds_of(timestamp: str | None) -> float | None:
+    """Return a time as seconds since 1970; None if there is none."""
+    if timestamp is None:
+        return None
+    try:
+        return datetime.fromisoformat(timestamp).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,167 @@
+"""The events around tool calls: prompts, stops, compactions, and the starts that a transcript shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from hookwright.protocol.events import (
+    Event,
+    PreCompact,
+    SessionStart,
+    Stop,
+    SubagentStart,
+    SubagentStop,
+    UserPromptSubmit,
+)
+from hookwright.protocol.jsontext import Json
+from hookwright.replay.choice import Choice
+from hookwright.replay.past import Past, Place, Provenance
+from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.shapes import (
+    Block,
+    Line,
+    Message,
+    object_of,
+    read_attachment,
+    seconds_of,
+    text_of,
+    value_of,
+)
+from hookwright.replay.transcripts.speaker import Speaker
+
+#: The events of this module; a file is read more slowly if any of them is wanted.
+EVENTS = ("UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "SessionStart")
+
+_INTERRUPTED = "[Request interrupted by user"
+_RESUMED = "SessionStart:resume"
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """The message of the model that the turn may end with."""
+
+    id: str | None
+    line: Line
+    place: Place
+    texts: tuple[str, ...]
+    calls: bool
+    stop_reason: str | None
+
+
+class Turns:
+    """Turns the prompts and messages of one speaker into events."""
+
+    def __init__(self, speaker: Speaker, choice: Choice, once: Once, put: Callable[[Past], None]) -> None:
+        self._speaker = speaker
+        self._choice = choice
+        self._once = once
+        self._put = put
+        self._said: _Said | None = None
+        self._model: str | None = None
+        self._stopped = False
+        self._started = False
+        self._resumed: set[str | None] = set()
+
+    def start(self, line: Line, place: Place) -> None:
+        """Note that a subagent begins; a second call does nothing."""
+        if self._speaker.agent is not None and not self._started:
+            self._emit(SubagentStart, line, place)
+        self._started = True
+
+    def model(self, line: Line, message: Message, blocks: list[Block], place: Place) -> None:
+        """Note a part of a message of the model."""
+        if line.is_api_error_message:
+            self._said = None
+            return
+        texts = tuple(block.text for block in blocks if block.type == "text" and block.text is not None)
+        calls = any(block.type == "tool_use" for block in blocks)
+        before = self._said
+        if before is not None and before.id is not None and before.id == message.id:
+            texts, calls = (*before.texts, *texts), before.calls or calls
+        elif before is not None and before.stop_reason == "end_turn":
+            self.end()
+        self._model = message.model or self._model
+        self._said = _Said(message.id, line, place, texts, calls, message.stop_reason)
+
+    def user(self, line: Line, message: Message, place: Place) -> None:
+        """Note a message of the user, or one that the program adds as such."""
+        text = text_of(value_of(message.content))
+        if text.startswith(_INTERRUPTED):
+            self._said = None
+            return
+        self.end()
+        if line.is_meta or line.is_compact_summary:
+            return
+        self._stopped = False
+        if self._speaker.agent is None and not line.is_sidechain and _typed(text, line):
+            self._emit(UserPromptSubmit, line, place, prompt=text)
+
+    def system(self, line: Line, place: Place) -> None:
+        """Note a record of the program."""
+        if line.subtype == "stop_hook_summary":
+            self.end()
+        elif line.subtype == "api_error":
+            self._said = None
+        elif line.subtype == "compact_boundary":
+            self.end()
+            self._compacted(line, place)
+
+    def _compacted(self, line: Line, place: Place) -> None:
+        """Note a compaction; the lines after it have the prompt of the command, which hooks read."""
+        trigger = object_of(line.compact_metadata).get("trigger")
+        sure = {"custom_instructions": Provenance.ASSUMED, "prompt_id": Provenance.UNKNOWN}
+        if not isinstance(trigger, str):
+            trigger, sure["trigger"] = "auto", Provenance.ASSUMED
+        self._emit(PreCompact, line, place, sure, trigger=trigger, custom_instructions=None)
+        known = {"model": self._model} if self._model is not None else {}
+        sure = {"model": Provenance.DERIVED if known else Provenance.UNKNOWN, "prompt_id": Provenance.UNKNOWN}
+        self._emit(SessionStart, line, place, sure, source="compact", **known)
+
+    def attachment(self, line: Line, place: Place) -> None:
+        """Note a hook that ran when the session was resumed: nothing else shows it."""
+        attachment = read_attachment(line.attachment)
+        if attachment is None or attachment.hook_name != _RESUMED or attachment.tool_use_id in self._resumed:
+            return
+        self._resumed.add(attachment.tool_use_id)
+        self._emit(SessionStart, line, place, {"model": Provenance.UNKNOWN}, source="resume")
+
+    def end(self) -> None:
+        """End the turn with the message before: hooks saw a stop, unless the message has calls."""
+        said, self._said = self._said, None
+        if said is None or said.calls or said.stop_reason == "tool_use":
+            return
+        fields: dict[str, Json] = {"stop_hook_active": self._stopped}
+        sure = {"stop_hook_active": Provenance.DERIVED}
+        sure.update({"background_tasks": Provenance.UNKNOWN, "session_crons": Provenance.UNKNOWN})
+        if said.texts:
+            fields["last_assistant_message"] = "\n".join(said.texts)
+        cls: type[Event] = Stop
+        if self._speaker.agent is not None:
+            cls, path = SubagentStop, self._speaker.agent.transcript
+            sure["agent_transcript_path"] = Provenance.DERIVED if path is not None else Provenance.UNKNOWN
+            fields.update({} if path is None else {"agent_transcript_path": path})
+        self._stopped = True
+        self._emit(cls, said.line, said.place, sure, **fields)
+
+    def _emit(
+        self, cls: type[Event], line: Line, place: Place, sure: dict[str, Provenance] | None = None, **fields: Json
+    ) -> None:
+        name, time = cls.event_name, seconds_of(line.timestamp)
+        agent = self._speaker.agent.id if self._speaker.agent is not None else ""
+        if not self._choice.wants(name) or not self._choice.holds(line.session_id or self._speaker.session_id, time):
+            return
+        if not self._once.moment(name, line.timestamp, agent + str(fields.get("source", ""))):
+            return
+        common, known = self._speaker.common(cls, line)
+        known.update(sure or {})
+        common.update(fields)
+        event = cls(**{name: value for name, value in common.items() if known.get(name) is not Provenance.UNKNOWN})
+        self._put(Past(event=event, place=place, time=time, fate=None, provenance=known))
+
+
+def _typed(text: str, line: Line) -> bool:
+    """Return whether a person typed a prompt; what the program itself adds to the user's turn is in tags."""
+    if not text or text.startswith("<") or line.prompt_source == "system":
+        return False
+    return object_of(line.origin).get("kind") in (None, "human")
