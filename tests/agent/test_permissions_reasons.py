@@ -97,8 +97,10 @@ def test_the_command_of_another_tool_names_no_files(workspace: Workspace) -> Non
 
 
 def test_plan_mode_says_what_is_not_available(workspace: Workspace) -> None:
-    text = "Plan mode only reads; Write is not available until the plan is approved."
-    assert ruled(write(workspace, "a.txt"), workspace, Mode.PLAN) == Refuse(text, By.MODE)
+    cannot = f"Cannot write to {workspace.root}/a.txt while in plan mode."
+    assert ruled(write(workspace, "a.txt"), workspace, Mode.PLAN) == AskUser(cannot, By.MODE)
+    text = "Plan mode only reads; Bash is not available until the plan is approved."
+    assert ruled(bash(workspace), workspace, Mode.PLAN) == Refuse(text, By.CLASSIFIER)
 
 
 def test_what_only_reads_is_permitted_for_that_reason(workspace: Workspace) -> None:

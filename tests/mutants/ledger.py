@@ -68,7 +68,7 @@ class Record(msgspec.Struct):
         """Replace what is known about one module."""
         mine = {name: tests for name, tests in self.killers.items() if not name.startswith(f"{file}::")}
         for one in tried:
-            if one.fate.end is End.KILLED:
+            if one.fate.end is End.KILLED and "::" in one.fate.killer:
                 tests = mine.setdefault(f"{file}::{one.mutant.name}", [])
                 if one.fate.killer not in tests:
                     tests.append(one.fate.killer)

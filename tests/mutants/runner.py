@@ -30,8 +30,8 @@ from mutants.swap import clear_caches, put_constants, put_function
 #: Processor seconds for a mutant in addition to what its tests take, times this factor.
 _SPARE = 3
 _FACTOR = 4
-#: Seconds by the clock after which a mutant that uses no processor time is ended.
-_CLOCK = 90
+#: Seconds by the clock, per processor second, after which what uses no processor time is ended.
+_CLOCK = 20
 
 
 class End(enum.Enum):
@@ -96,7 +96,7 @@ def in_fork(work: Callable[[int], None], processor_seconds: float) -> tuple[int,
         _as_child(work, writing, processor_seconds)
     os.close(writing)
     os.set_blocking(reading, False)
-    answer = _answer(reading, pid)
+    answer = _answer(reading, pid, _CLOCK * processor_seconds)
     os.close(reading)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)  # what its tests left running; the fork itself has ended or hangs
@@ -120,12 +120,12 @@ def _as_child(work: Callable[[int], None], writing: int, processor_seconds: floa
         os._exit(3)
 
 
-def _answer(reading: int, pid: int) -> bytes:
+def _answer(reading: int, pid: int, seconds: float) -> bytes:
     """Read what a fork writes until it ends, or until the clock runs out."""
     ended, poll, chunks = os.pidfd_open(pid), select.poll(), bytearray()
     poll.register(reading, select.POLLIN)
     poll.register(ended, select.POLLIN)
-    end = time.monotonic() + _CLOCK
+    end = time.monotonic() + seconds
     try:
         while ready := poll.poll(max(0.0, end - time.monotonic()) * 1000):
             while chunk := _read(reading):

@@ -24,7 +24,7 @@ def put_function(module: types.ModuleType, tree: ast.Module, function: str) -> N
         raise NotApplied(f"{module.__name__}.{function} is not a function of the module")
     clear_caches(module)
     for found in mine:
-        found.__code__ = codes[function]
+        _put(found, codes[function])
     put_constants(module, tree, function)
 
 
@@ -35,9 +35,16 @@ def put_all(module: types.ModuleType, tree: ast.Module) -> int:
     for found in _functions(module):
         code = codes.get(found.__qualname__)
         if code is not None and code.replace(co_firstlineno=found.__code__.co_firstlineno) != found.__code__:
-            found.__code__ = code
+            _put(found, code)
             changed += 1
     return changed
+
+
+def _put(function: types.FunctionType, code: types.CodeType) -> None:
+    try:
+        function.__code__ = code
+    except ValueError as error:  # other names of a scope around it
+        raise NotApplied(str(error)) from None
 
 
 def put_constants(module: types.ModuleType, tree: ast.Module, name: str) -> None:
