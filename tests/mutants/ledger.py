@@ -45,7 +45,10 @@ class RowMutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the changed source; raise where the text before the change is not there exactly once."""
         text = (SOURCE / self.file).read_text()
         if text.count(self.before) != 1:
-            raise ValueError(f"{self.row}: {self.file} has {text.count(self.before)} times: {self.before}")
+            found = text.count(self.before)
+            raise ValueError(
+                f"rows.toml, {self.row}: {self.file} has `{self.before}` {found} times; write what it has now"
+            )
         return text.replace(self.before, self.after)
 
 
