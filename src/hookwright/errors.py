@@ -7,6 +7,7 @@ HookwrightError
 ├── TrustError        the trust store cannot be read or written
 ├── HookFailed        a hook that has to succeed failed (WorktreeCreate)
 ├── CallbackGone      the program that answers a callback is gone (raised inside the callback)
+├── ViewEnded         the process that replays hooks in isolation ended without a result
 ├── MissingExtra      an optional dependency is needed and not installed
 ├── ModelError        a model API failed or gave an unusable answer (subclasses in hookwright.models)
 └── McpError          an MCP server failed or gave an unusable answer (subclasses in hookwright.mcp.servers)
@@ -41,6 +42,10 @@ class HookFailed(HookwrightError):
 
 class CallbackGone(HookwrightError):
     """The program that answers a callback is gone; where a callback's silence refuses, this refuses."""
+
+
+class ViewEnded(HookwrightError):
+    """The process in a view was killed, or exited, before it gave its result."""
 
 
 class MissingExtra(HookwrightError):

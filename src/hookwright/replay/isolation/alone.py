@@ -1,0 +1,67 @@
+"""Run one function in a view and in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+from hookwright.errors import HookwrightError, ViewEnded
+from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.levels import Level
+from hookwright.replay.isolation.views import View, enter
+
+Result = TypeVar("Result")
+
+
+def run_isolated(function: Callable[[View], Result], level: Level, bounds: Bounds) -> Result:
+    """Run a function in a view and return what it returns, or raise what it raises; nothing in the view is left.
+
+    It runs in a fork of this process, so only its result is pickled. In a pool of processes, submit `run_isolated`
+    itself with a `functools.partial` of a function of a module. At the level `none` the function also has a process of
+    its own.
+    """
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        _inside(function, level, bounds, theirs)
+    os.close(theirs)
+    try:
+        with open(ours, "rb") as answer:
+            data = answer.read()
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        _, status = os.waitpid(child, 0)
+    if not data:
+        raise ViewEnded(f"the process in the view ended with {os.waitstatus_to_exitcode(status)} and without a result")
+    worked, result = pickle.loads(data)
+    if not worked:
+        raise result
+    given: Result = result
+    return given
+
+
+def _inside(function: Callable[[View], Result], level: Level, bounds: Bounds, answer: int) -> NoReturn:
+    try:
+        try:
+            data = pickle.dumps((True, function(enter(level, bounds))))
+        except BaseException as problem:  # whatever it is, the caller gets it
+            data = _packed(problem)
+        with open(answer, "wb") as file:
+            file.write(data)
+    finally:
+        os._exit(0)
+
+
+def _packed(problem: BaseException) -> bytes:
+    try:
+        data = pickle.dumps((False, problem))
+        pickle.loads(data)
+    except Exception:  # an exception of other people's code need not survive pickling
+        return pickle.dumps((False, HookwrightError(f"{type(problem).__name__}: {problem}")))
+    return data

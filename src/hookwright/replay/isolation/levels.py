@@ -1,0 +1,44 @@
+"""The levels of isolation: what each does and what it does not cover."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+_USE = "processor time, memory and disk space"
+
+
+class Name(enum.Enum):
+    """The name of a level, best first; the first that works is used."""
+
+    OVERLAY = "overlay"
+    NONE = "none"
+
+
+class Level(msgspec.Struct, frozen=True):
+    """A level of isolation, for reports."""
+
+    name: Name
+    #: What hooks can do, in a sentence.
+    covers: str
+    #: What is not kept from them.
+    gaps: tuple[str, ...]
+
+    @property
+    def isolated(self) -> bool:
+        """Whether hooks are kept from anything; what they are refused must become a doubt."""
+        return self.name is not Name.NONE
+
+
+OVERLAY = Level(
+    Name.OVERLAY,
+    "Hooks write to copies of files in memory, have no network, and see no process but their own.",
+    (_USE, "named pipes outside the project, the home directory and the temporary folders"),
+)
+NONE = Level(
+    Name.NONE,
+    "Hooks run with all your rights: they change files, use the network and signal processes.",
+    ("everything",),
+)
+LEVELS = (OVERLAY, NONE)

@@ -1,0 +1,107 @@
+"""Enter a view of the machine: from then on this process and the hooks it starts change nothing outside."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import assert_never
+
+from hookwright.replay.isolation import kernel, namespaces, seccomp
+from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.changes import Written
+from hookwright.replay.isolation.keeper import Keeper, end_with_keeper, split
+from hookwright.replay.isolation.levels import Level, Name
+from hookwright.replay.isolation.overlay import Overlays, mount_proc
+
+#: What hooks find in their environment during a replay.
+MARK = "HOOKWRIGHT_REPLAY"
+
+_PREFIX = "hookwright-replay-"
+
+#: Returns what was written since the last renewal; None if that is not known.
+Look = Callable[[], tuple[Written, ...] | None]
+
+
+class View:
+    """The files hooks see, with their writes kept apart."""
+
+    def __init__(self, level: Level, bounds: Bounds, scratch: str, look: Look, refresh: Callable[[], None]) -> None:
+        self.level = level
+        #: The project in the view; hooks start in it.
+        self.project = bounds.project
+        #: A folder for files of the process that runs hooks: not renewed, and not part of what is written.
+        self.scratch = scratch
+        #: What hooks need in their environment.
+        self.env: Mapping[str, str] = MappingProxyType(
+            {MARK: "1", "HOME": bounds.home, "TMPDIR": bounds.temp, "PYTHONDONTWRITEBYTECODE": "1"}
+        )
+        self._look = look
+        self._refresh = refresh
+
+    @property
+    def isolated(self) -> bool:
+        """Whether writes outside the view and the network are refused."""
+        return self.level.isolated
+
+    def written(self) -> tuple[Written, ...] | None:
+        """Return what was changed since the last renewal, sorted by path; None if that is not known."""
+        return self._look()
+
+    def renew(self) -> None:
+        """End every process that hooks left in the view, and forget what was written: files are as outside."""
+        self._refresh()
+
+
+def enter(level: Level, bounds: Bounds) -> View:
+    """Enter a view with this process, which must be fresh and have one thread; raise OSError if the system refuses.
+
+    The caller continues in a child; see the package's documentation.
+    """
+    match level.name:
+        case Name.OVERLAY:
+            return _enter_overlay(level, bounds.resolved())
+        case Name.NONE:
+            return _open(level, bounds.resolved())
+        case _:
+            assert_never(level.name)
+
+
+def _open(level: Level, bounds: Bounds) -> View:
+    scratch = tempfile.mkdtemp(prefix=_PREFIX)
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    return View(level, bounds, scratch, lambda: None, lambda: None)
+
+
+def _enter_overlay(level: Level, bounds: Bounds) -> View:
+    here = os.getcwd()
+    scratch = os.path.join(bounds.temp, f"{_PREFIX}{secrets.token_hex(8)}")
+    namespaces.enter()
+    stage = Overlays(bounds, scratch)
+    keeper = split(stage)
+    mount_proc()
+    kernel.keep_capabilities(kernel.ROOT_KEEPS if os.geteuid() == 0 else 0)
+    if seccomp.available():
+        seccomp.apply(seccomp.IN_NAMESPACES)
+    kernel.hide_memory()
+    end_with_keeper()
+    os.chdir(here)
+    return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper))
+
+
+def _renew_overlay(keeper: Keeper) -> None:
+    here = os.getcwd()
+    assert os.getpid() == 1, "only the first process of its own namespace may end all others"
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+    keeper.renew()
+    os.chdir(here)
