@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("session",),
     ("agent.transcript", "agent.tools", "agent.permissions"),
-    ("cases", "lint", "templates", "agent.state"),
+    ("cases", "lint", "templates", "agent.state", "adapters"),
     ("replay",),
     ("agent.turn",),
     ("agent.subagents",),

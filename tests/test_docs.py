@@ -35,7 +35,7 @@ from hookwright.cli import main as hookwright
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.protocol.diagnostics import CODES
-from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.events import CATALOGUE, UNSENT
 from hookwright.protocol.wire import camel
 from hookwright.visibility import Reader
 
@@ -201,7 +201,7 @@ def test_every_event_has_a_section_with_its_fields() -> None:
     for name, cls in CATALOGUE.items():
         text = section(page, name)
         for field in cls.__struct_fields__:
-            if field in ("extra", "session_id", "transcript_path", "cwd", "prompt_id", "effort"):
+            if field in UNSENT or field in ("session_id", "transcript_path", "cwd", "prompt_id", "effort"):
                 continue
             if field in ("agent_id", "agent_type") and "Subagent" not in name:
                 continue

@@ -195,7 +195,7 @@ def test_plans_of_a_flood_of_values_are_forgotten() -> None:
         select(found, call(tool_name=f"t{number}"), NOW)
     assert len(found.plans["PreToolUse"]) == 4096
     select(found, call(), NOW)
-    assert list(found.plans["PreToolUse"]) == ["Bash"]
+    assert list(found.plans["PreToolUse"]) == [("Bash",)]
 
 
 def test_managed_handlers_make_a_separate_layer() -> None:

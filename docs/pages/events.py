@@ -12,7 +12,7 @@ from pages.markdown import PLAIN, bullets, code, page, table, ticked
 from pages.probes import stderr_of_exit_2
 
 from hookwright.engine import AGENT_TIMEOUT, CALLBACK_TIMEOUT, PROMPT_TIMEOUT
-from hookwright.protocol.events import CATALOGUE, Event, EventRules, TargetForm
+from hookwright.protocol.events import CATALOGUE, UNSENT, Event, EventRules, TargetForm
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.samples import sample
 from hookwright.protocol.wire import COMMON as COMMON_ORDER
@@ -148,7 +148,7 @@ def _timeouts(rules: EventRules) -> str:
 def own_fields(name: str) -> list[str]:
     """List the fields that the event adds to the common ones, in payload order."""
     cls = CATALOGUE[name]
-    mine = [field for field in cls.__struct_fields__ if field not in COMMON_ORDER and field != "extra"]
+    mine = [field for field in cls.__struct_fields__ if field not in COMMON_ORDER and field not in UNSENT]
     # A subagent's events must have what is optional elsewhere.
     needed = [field for field in ("agent_id", "agent_type") if not _optional(cls, field)]
     return [*needed, *mine]

@@ -129,9 +129,10 @@ class HookEngine:
 
         Law: a handler declared for the event runs if
         1. no switch holds it: hooks are enabled, for its scope too, and its skill or agent is active;
-        2. its matcher is valid, and matches the event's value if the event has one;
+        2. its matcher is valid, and matches the event's value, or another name of it in `also`, if the event has one;
         3. the event runs its kind;
-        4. it has no `if`, or the event evaluates `if` and this one matches the call or cannot be decided;
+        4. it has no `if`, or the event evaluates `if` and this one matches the call, by one of the tool's names, or
+           cannot be decided;
         5. it asks no model about a call that a hook's own agent makes;
         6. the event happens inside its agent, if an agent declares it;
         7. it has not succeeded yet, if it is declared `once`;

@@ -47,8 +47,8 @@ class HookSet:
         for entry in self._entries:
             tables.setdefault(entry.event, []).append(entry)
         self.tables = {name: tuple(found) for name, found in tables.items()}
-        #: What `selection` worked out so far, per event and matched value; only selection reads and fills it.
-        self.plans: dict[str, dict[str | None, Plan]] = {name: {} for name in self.tables}
+        #: What `selection` worked out so far, per event and matched values; only selection reads and fills it.
+        self.plans: dict[str, dict[tuple[str, ...] | None, Plan]] = {name: {} for name in self.tables}
 
     @classmethod
     def build(cls, groups: Iterable[MatcherGroup], hold: Callable[[Handler], Hold | None] | None = None) -> HookSet:

@@ -14,7 +14,7 @@ from hookwright.protocol.events import CATALOGUE, Event, EventRules
 from hookwright.protocol.handlers import Handler, Kind, OnFailure
 from hookwright.protocol.job import AGENT_PREFIX
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.matched import matched_value
+from hookwright.protocol.matched import matched_values
 from hookwright.protocol.outcome import Outcome, Skip, SkipReason
 from hookwright.protocol.sources import SETTINGS_SCOPES, Scope
 
@@ -73,17 +73,17 @@ def select(hooks: HookSet, event: Event, now: Circumstances) -> Selection:
     plans = hooks.plans.get(event.event_name)
     if plans is None:
         return _EMPTY
-    value = matched_value(event)
-    planned = plans.get(value)
+    values = matched_values(event)
+    planned = plans.get(values)
     if planned is None:
         if len(plans) >= _MOST_PLANS:
             plans.clear()
-        planned = plans[value] = _plan(hooks.tables[event.event_name], value, event.rules)
+        planned = plans[values] = _plan(hooks.tables[event.event_name], values, event.rules)
     return planned.selection if planned.selection is not None else _decide(planned, event, now)
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
-    """The part of a selection that depends on the matched value alone."""
+    """The part of a selection that depends on the matched values alone."""
 
     candidates: tuple[Entry, ...]
     skips: tuple[Skip, ...]
@@ -92,24 +92,25 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     selection: Selection | None
 
 
-def _plan(entries: tuple[Entry, ...], value: str | None, rules: EventRules) -> Plan:
-    """Apply the clauses that depend on nothing but the handler and the matched value."""
+def _plan(entries: tuple[Entry, ...], values: tuple[str, ...] | None, rules: EventRules) -> Plan:
+    """Apply the clauses that depend on nothing but the handler and the matched values."""
     candidates: list[Entry] = []
     skips: list[Skip] = []
     for entry in entries:
-        held = _static(entry, value, rules)
+        held = _static(entry, values, rules)
         if held is None:
             candidates.append(entry)
         else:
             skips.append(Skip(entry.handler, *held))
-    notes = tuple(note for entry in candidates if (note := _undecided_matcher(entry, value)) is not None)
+    notes = tuple(note for entry in candidates if (note := _undecided_matcher(entry, values)) is not None)
     if any(entry.rule is not None or _varies(entry.handler) for entry in candidates):
         return Plan(tuple(candidates), tuple(skips), notes, None)
     kept, duplicates = _without_duplicates(candidates)
     failing = [Skip(entry.handler, *doom) for entry in kept if (doom := _unsupported(entry.handler, rules)) is not None]
     selection = _selection(kept, (*skips, *duplicates), notes, failing)
     if not kept:
-        nothing = Outcome(event=entries[0].event, matched=value, skips=selection.skips, diagnostics=notes)
+        matched = values[0] if values else None
+        nothing = Outcome(event=entries[0].event, matched=matched, skips=selection.skips, diagnostics=notes)
         selection = msgspec.structs.replace(selection, nothing=nothing)
     return Plan(tuple(candidates), tuple(skips), notes, selection)
 
@@ -169,15 +170,16 @@ def states(entries: Iterable[Entry], now: Circumstances) -> Iterator[HookState]:
 # ── the clauses, in their order ─────────────────────────────────────────────
 
 
-def _static(entry: Entry, value: str | None, rules: EventRules) -> Hold | None:
+def _static(entry: Entry, values: tuple[str, ...] | None, rules: EventRules) -> Hold | None:
     """Clauses 1 to 4; without a value every valid matcher passes."""
     handler, matcher = entry.handler, entry.matcher
     if entry.held is not None:
         return entry.held
     if isinstance(matcher, MatchNothing):
         return SkipReason.INVALID_MATCHER, f"`{matcher.text}`: {matcher.error}"
-    if value is not None and not matcher.matches(value):
-        return SkipReason.MATCHER, f"`{matcher.text}` ({matcher.describe()}) does not match `{value}`"
+    if values is not None and not any(map(matcher.matches, values)):
+        names = " or ".join(f"`{value}`" for value in values)
+        return SkipReason.MATCHER, f"`{matcher.text}` ({matcher.describe()}) does not match {names}"
     if handler.kind in rules.skipped_kinds:
         return SkipReason.KIND, f"{handler.kind.value} handlers do not run on this event"
     if handler.condition is not None and not rules.condition:
@@ -196,8 +198,10 @@ def _condition(entry: Entry, event: Event, where: Where, notes: list[Diagnostic]
     here = msgspec.structs.replace(where, anchor=handler.source.anchor) if handler.source.anchor else where
     tool_input: dict[str, Json] = getattr(event, "tool_input", {})
     result: Answer
+    names = (getattr(event, "tool_name", ""), *event.also)
     try:
-        result = entry.rule.matches_any(getattr(event, "tool_name", ""), tool_input, here)
+        answers = [entry.rule.matches_any(name, tool_input, here) for name in names]
+        result = next((answer for answer in answers if not isinstance(answer, NoMatch)), answers[0])
     except Exception as error:  # the call may hold any object of the host; what it raises must not skip a guard
         result = Undecided(f"reading the call raised {type(error).__name__}")
     if isinstance(result, NoMatch):
@@ -262,12 +266,13 @@ def supports(rules: EventRules, kind: Kind) -> bool:
     return kind not in rules.skipped_kinds
 
 
-def _undecided_matcher(entry: Entry, value: str | None) -> Diagnostic | None:
-    answer = entry.matcher.decide(value) if value is not None else None
-    if not isinstance(answer, Undecided):
-        return None
-    text = f"`{entry.matcher.text}` cannot be decided for `{value}` ({answer.reason}); the hook runs"
-    return Diagnostic("matcher-too-complex", text, entry.handler.source, Severity.WARNING)
+def _undecided_matcher(entry: Entry, values: tuple[str, ...] | None) -> Diagnostic | None:
+    for value in values or ():
+        answer = entry.matcher.decide(value)
+        if isinstance(answer, Undecided):
+            text = f"`{entry.matcher.text}` cannot be decided for `{value}` ({answer.reason}); the hook runs"
+            return Diagnostic("matcher-too-complex", text, entry.handler.source, Severity.WARNING)
+    return None
 
 
 # ── duplicates ──────────────────────────────────────────────────────────────

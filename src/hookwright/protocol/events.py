@@ -183,6 +183,10 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     in_agent: str = ""
 
 
+#: The fields of an event that are not keys of its payload.
+UNSENT = frozenset({"extra", "also"})
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """A moment with its payload; these fields come first in every payload."""
 
@@ -199,6 +203,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     effort: dict[str, str] | UnsetType = UNSET
     #: Fields the catalogue does not know, passed on unchanged.
     extra: dict[str, Json] = msgspec.field(default_factory=dict)
+    #: Other names of the event's target that matchers match, as the native name of a tool; hooks do not read them.
+    also: tuple[str, ...] = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -22,6 +22,12 @@ def matched_value(event: Event) -> str | None:
     return value
 
 
+def matched_values(event: Event) -> tuple[str, ...] | None:
+    """Return the value of `matched_value` and the event's other names for it; a matcher has to match one of them."""
+    value = matched_value(event)
+    return None if value is None else (value, *event.also)
+
+
 def canonical_model(name: str) -> str:
     """Return a model name without provider prefix, date and variant."""
     name = name.rsplit("/", 1)[-1].rsplit("anthropic.", 1)[-1]

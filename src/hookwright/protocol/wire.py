@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from hookwright.errors import InvalidEvent
-from hookwright.protocol.events import CATALOGUE, Event, EventRules, Shape
+from hookwright.protocol.events import CATALOGUE, UNSENT, Event, EventRules, Shape
 from hookwright.protocol.jsontext import Json, json_type, parse_json, repeated_keys
 from hookwright.protocol.plain import plain
 from hookwright.text import LONGEST_WORD, did_you_mean, escaped
@@ -28,7 +28,7 @@ def _layout(cls: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[
     """Return the keys of a payload in order, and a function that reads all their values."""
     fields = cls.__struct_fields__
     common = tuple(name for name in COMMON if name in fields)
-    own = tuple(name for name in fields if name not in COMMON and name != "extra")
+    own = tuple(name for name in fields if name not in COMMON and name not in UNSENT)
     return (*common, "hook_event_name", *own), attrgetter(*common, "event_name", *own)
 
 
@@ -73,7 +73,7 @@ def decode_event(data: bytes | str | Mapping[str, Json]) -> Event:
     cls = CATALOGUE.get(name)
     if cls is None:
         raise InvalidEvent(f"`{name}` is not an event{did_you_mean(name, CATALOGUE)}")
-    known = {field: raw[field] for field in cls.__struct_fields__ if field in raw and field != "extra"}
+    known = {field: raw[field] for field in cls.__struct_fields__ if field in raw and field not in UNSENT}
     extra = {key: value for key, value in raw.items() if key not in known and key != "hook_event_name"}
     try:
         return msgspec.convert({**known, "extra": extra}, cls)

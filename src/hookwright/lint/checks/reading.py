@@ -13,7 +13,7 @@ from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, matched
 from hookwright.matching.matchers import MatchNames
 from hookwright.protocol.diagnostics import Severity
-from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.events import CATALOGUE, UNSENT
 
 #: Variables that are set for hooks, or that users set for the agent.
 _SET = re.compile(
@@ -178,7 +178,7 @@ def _right_read(name: str, language: Language) -> str:
 def _fields(hook: CheckedHook, program: Program, subject: Subject) -> Iterator[Finding]:
     """HK414: fields the event does not have."""
     events = subject.events_of.get(program.path, frozenset({hook.event})) if program.path else frozenset({hook.event})
-    known = {name for event in events for name in CATALOGUE[event].__struct_fields__} | {"hook_event_name"}
+    known = {name for event in events for name in CATALOGUE[event].__struct_fields__} - UNSENT | {"hook_event_name"}
     every = {read.path for read in program.fields}
     for read in program.fields:
         if read.fallback or not read.path:

@@ -1,0 +1,1 @@
+"""Claude Code hooks in other agent frameworks."""
