@@ -20,10 +20,6 @@ from hookwright.protocol.outcome import Outcome, Run
 
 E = TypeVar("E", bound=Event)
 
-#: How often in a row a stop hook may send the agent back to work.
-STOP_CAP = 8
-CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-
 
 class AgentRole(msgspec.Struct, frozen=True, kw_only=True):
     """What distinguishes one agent of a session from another; fixed for its lifetime. The default is the main agent."""
@@ -171,28 +167,3 @@ calling: contextvars.ContextVar[Caller] = contextvars.ContextVar("hookwright_cal
 def caller() -> Caller:
     """Return who called the tool that runs in this task."""
     return calling.get()
-
-
-class Stops:
-    """How often a stop hook sent one agent back to work."""
-
-    def __init__(self, env: Mapping[str, str]) -> None:
-        text = env.get(CAP_VARIABLE, "")
-        self._cap = int(text) if text.isascii() and text.isdigit() else STOP_CAP
-        self._count = 0
-        #: True while the agent continues because of a stop hook.
-        self.active = False
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the next block is overridden; with a cap of 0 none is."""
-        return self._cap > 0 and self._count >= self._cap
-
-    def continued(self) -> None:
-        """Count one more continuation."""
-        self._count += 1
-        self.active = True
-
-    def progress(self) -> None:
-        """Start counting again: the agent ran tools in between."""
-        self._count = 0

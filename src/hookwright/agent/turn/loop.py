@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 
-from hookwright.agent.state.actor import Actor, Stops
+from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.endings import (
     ApiFailed,
     Deferred,
@@ -20,6 +20,7 @@ from hookwright.agent.state.endings import (
     TurnEnd,
 )
 from hookwright.agent.state.prompts import MEANWHILE, STOPPED_BY_USER
+from hookwright.agent.state.stops import CAP_REACHED, Stops
 from hookwright.agent.state.updates import CallTyped, Note, Typed
 from hookwright.agent.transcript import stop_summary
 from hookwright.agent.turn.compaction import compact_if_full
@@ -35,7 +36,6 @@ INVALID_REQUEST = 400
 #: How often in a row the model is reminded of the schema of the options.
 SCHEMA_REMINDERS = 5
 CALL_STRUCTURED_OUTPUT = "You MUST call the StructuredOutput tool to complete this request. Call this tool now."
-CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
 
 
 async def converse(actor: Actor) -> TurnEnd:
