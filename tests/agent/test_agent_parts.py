@@ -27,11 +27,12 @@ from support import command
     ("body", "arguments", "expanded"),
     [
         ("Say hello to $ARGUMENTS\n", "Bob and Eve", "Say hello to Bob and Eve\n"),
-        ("From $1 to $2, not $3.", "'a b' c", "From a b to c, not ."),
+        ("From $0 to $1, not $2.", "'a b' c", "From a b to c, not $2."),
+        ("Greet $1 now\n", "Bob", "Greet $1 now\n\n\nARGUMENTS: Bob"),
         ("First: $ARGUMENTS[0]", "x y", "First: x"),
-        ("No place.\n", "extra", "No place.\n\nARGUMENTS: extra\n"),
+        ("No place.\n", "extra", "No place.\n\n\nARGUMENTS: extra"),
         ("No place.\n", "", "No place.\n"),
-        ("Odd $1", "it's", "Odd it's"),
+        ("Odd $0", "it's", "Odd it's"),
     ],
 )
 def test_a_skill_expands(body: str, arguments: str, expanded: str) -> None:

@@ -125,6 +125,23 @@ def test_a_blocked_expansion_says_its_reason_once(place: Place) -> None:
     assert "prompt_submit_outcome" not in line
 
 
+def test_a_prompt_blocked_at_exit_2_keeps_the_line_end_of_the_reason(place: Place) -> None:
+    hook = place.hook("UserPromptSubmit", "echo STDERR >&2; exit 2")
+    found = lines(place, Model([END]), "hi")
+    text = f"UserPromptSubmit operation blocked by hook:\n[{hook}]: STDERR\n\n\nOriginal prompt: hi"
+    assert [line["content"] for line in of(found, "informational")] == [text]
+    assert found[-1]["result"] == text
+
+
+def test_a_question_of_a_hook_is_in_the_line_of_its_denial_alone(place: Place) -> None:
+    answer = {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "SURE?"}
+    place.answer("PreToolUse", {"hookSpecificOutput": answer})
+    found = lines(place, Model([[bash("echo a")], END]))
+    assert of(found, "informational") == []
+    (denied,) = of(found, "permission_denied")
+    assert (denied["decision_reason_type"], denied["decision_reason"], denied["message"]) == ("hook", "SURE?", "SURE?")
+
+
 # ── messages and results ────────────────────────────────────────────────────
 
 

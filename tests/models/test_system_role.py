@@ -100,6 +100,12 @@ RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "out"}
             id="after an error, not in it",
         ),
         pytest.param(
+            [{"role": "user", "content": [RESULT]}, {"role": "system", "content": "PreToolUse:Bash hook success: a"}],
+            SystemRole.NOWHERE,
+            [{"role": "user", "content": [RESULT, reminder("PreToolUse:Bash hook success: a")]}],
+            id="after a result that a hook did not know",
+        ),
+        pytest.param(
             [
                 {"role": "user", "content": [RESULT]},
                 {"role": "system", "content": "a"},

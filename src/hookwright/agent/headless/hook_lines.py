@@ -61,6 +61,8 @@ class HookLines:
             return
         if job.handler.kind in _ASKED and not _is_unsupported(run.reply):
             return
+        if run.verdict.error is not None:
+            self._reported.add(run.verdict.error.partition("\n")[0])
         if id(job.event) in self._closed:
             return
         if job.event.rules.block_drops_context and isinstance(run.verdict.decision, Deny | Block):
@@ -69,8 +71,6 @@ class HookLines:
         code = _exit_code(run)
         if code is not None:
             end = {"exit_code": code, **end}
-        if run.verdict.error is not None:
-            self._reported.add(run.verdict.error.partition("\n")[0])
         self._write({"subtype": "hook_response", **_head(job), **_said(run), **end})
 
     def reported(self, failure: str) -> bool:

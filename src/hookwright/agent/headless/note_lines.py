@@ -9,8 +9,8 @@ from hookwright.agent.state.updates import Note
 from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
 from hookwright.visibility import Form
 
-#: Notes the stream omits: the result of the call, the prompt or the turn has them.
-_ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, "prompt-blocked"})
+#: Notes the stream omits: the result of the call, the question about it, the prompt or the turn has them.
+_ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, Form.QUESTION.value, "prompt-blocked"})
 #: Events whose hooks say nothing outside their own lines.
 _QUIET = frozenset({"SessionStart", "Setup", "SubagentStart"})
 _MARKED = frozenset({NO_VERDICT, HOOK_CHANGED})

@@ -244,6 +244,8 @@ class StreamOutput:
             "decision_reason_type": denied.by,
             "message": denied.message,
         }
+        if denied.by == "hook":
+            line["decision_reason"] = denied.message
         self._system(line if denied.agent_id is None else {**line, "agent_id": denied.agent_id})
 
     def _task(self, update: TaskStarted | TaskEnded) -> None:

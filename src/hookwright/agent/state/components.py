@@ -55,20 +55,27 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
     hooks: tuple[MatcherGroup, ...] = ()
 
     def expand(self, arguments: str) -> str:
-        """Insert the arguments at `$ARGUMENTS` and `$1` … `$9`, else append them."""
+        """Insert the arguments at `$ARGUMENTS`, and each at `$0`, `$1` …; append them if nothing was inserted.
+
+        A number that no argument has stays as it is.
+        """
         words = _words(arguments)
-        marks = re.compile(r"\$ARGUMENTS(?:\[(\d+)\])?|\$(\d)")
+        marks = re.compile(r"\$ARGUMENTS(?:\[(\d+)\])?|\$(\d+)")
 
         def fill(found: re.Match[str]) -> str:
-            if found[1] is not None:
-                return words[int(found[1])] if int(found[1]) < len(words) else ""
-            if found[2] is not None:
-                place = int(found[2]) - 1
-                return words[place] if 0 <= place < len(words) else ""
-            return arguments
+            number = found[1] or found[2]
+            if number is None:
+                return arguments
+            return words[int(number)] if int(number) < len(words) else found[0]
 
-        text, count = marks.subn(fill, self.body)
-        return text if count or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}\n"
+        text = marks.sub(fill, self.body)
+        return text if text != self.body or not arguments else f"{text}\n\nARGUMENTS: {arguments}"
+
+    def instruct(self, arguments: str) -> str:
+        """Return the text for the model: a skill's begins with its folder, a command's has no folder."""
+        folder, name = os.path.split(self.path)
+        text = self.expand(arguments)
+        return f"Base directory for this skill: {folder}\n\n{text}" if name == "SKILL.md" else text
 
 
 class Components(msgspec.Struct, frozen=True):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from hookwright.agent.state.actor import Actor, caller
-from hookwright.agent.state.components import Components, Skill, load_components
+from hookwright.agent.state.components import Components, load_components
 from hookwright.agent.state.options import AgentOptions
 from hookwright.agent.state.prompts import skills_part
 from hookwright.agent.state.session import Equipment
@@ -126,7 +125,7 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
         if skill.hooks:
             hooks.activate(skill.hooks)
         response = {"success": True, "commandName": skill.name}
-        text = _expanded(skill, arguments.get("args", ""))
+        text = skill.instruct(arguments.get("args", ""))
         return ToolResult(response, f"Launching skill: {skill.name}", instructions=text)
 
     text = {"type": "string"}
@@ -140,8 +139,3 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
         output={"type": "object"},
         render=lambda response: str(response),
     )
-
-
-def _expanded(skill: Skill, arguments: str) -> str:
-    folder = os.path.dirname(skill.path)
-    return f"Base directory for this skill: {folder}\n\n{skill.expand(arguments)}"

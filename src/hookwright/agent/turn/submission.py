@@ -19,6 +19,7 @@ from hookwright.agent.turn.slash_commands import COMMANDS
 from hookwright.protocol.events import UserPromptExpansion, UserPromptSubmit
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.replies import Exited
 from hookwright.visibility import Place, model_texts
 
 _COMMAND = re.compile(r"/([A-Za-z0-9][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
@@ -74,8 +75,10 @@ async def _expand(actor: Actor, given: Prompt, typed: TypedPrompt, skill: Skill,
         return _blocked(actor, [submitted, outcome], given.text)
     if skill.hooks:
         actor.session.hooks.activate(skill.hooks)
-    head = f"<command-name>/{typed.name}</command-name>\n<command-args>{typed.arguments}</command-args>\n"
-    return await _send(actor, given, head + skill.expand(typed.arguments), [submitted, outcome])
+    head = f"<command-message>{typed.name}</command-message>\n<command-name>/{typed.name}</command-name>\n"
+    if typed.arguments:
+        head += f"<command-args>{typed.arguments}</command-args>\n"
+    return await _send(actor, given, head + skill.instruct(typed.arguments), [submitted, outcome])
 
 
 async def _send(actor: Actor, given: Prompt, text: str, outcomes: list[Outcome]) -> TurnEnd:
@@ -97,7 +100,7 @@ async def _send(actor: Actor, given: Prompt, text: str, outcomes: list[Outcome])
 def _blocked(actor: Actor, outcomes: list[Outcome], prompt: str) -> TurnRefused:
     """Keep a prompt from the model; show the user why, and note it in the transcript."""
     outcome = outcomes[-1]
-    text = f"{outcome.event} operation blocked by hook:\n{outcome.reason}"
+    text = f"{outcome.event} operation blocked by hook:\n{_reason(outcome)}"
     if not outcome.fields.get("suppress_original_prompt"):
         text += f"\n\nOriginal prompt: {prompt}"
     for fired in outcomes:
@@ -105,6 +108,17 @@ def _blocked(actor: Actor, outcomes: list[Outcome], prompt: str) -> TurnRefused:
     actor.dialogue.transcript.system("informational", text, level="warning")
     actor.session.tell(Note(text, level="warning", tag="prompt-blocked"))
     return TurnRefused(text)
+
+
+def _reason(outcome: Outcome) -> str:
+    """Return why a prompt is blocked, with the line ends that a hook at exit 2 printed after its reason."""
+    reason = outcome.reason or ""
+    for run in outcome.runs:
+        if isinstance(run.reply, Exited) and run.reply.status == 2:
+            said = run.reply.stderr.decode("utf-8", "replace")
+            if said.strip() and reason.endswith(f"[{run.handler.label}]: {said.strip()}"):
+                return reason + said[len(said.rstrip()) :]
+    return reason
 
 
 def _title(actor: Actor) -> dict[str, Json]:
