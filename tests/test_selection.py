@@ -31,7 +31,7 @@ from hookwright.protocol.host import Host
 from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.replies import Exited, Failed, Reply
-from hookwright.protocol.sources import Component, Scope, Source
+from hookwright.protocol.sources import Component, Plugin, Scope, Source
 from support import command, event, hooks_for
 from support import settings as write_settings
 from test_engine import group
@@ -151,6 +151,14 @@ def test_clause_9_one_of_several_equal_handlers_runs_and_a_skipped_one_replaces_
     for first, second in ((mine, theirs), (theirs, mine)):
         made = make(group("PreToolUse", first, second), gate=lambda handler, cwd: (SkipReason.CHANGED, "it changed"))
         assert made.select(at()).handlers == (mine,)
+
+
+@pytest.mark.req("R-015")
+def test_equal_handlers_of_one_plugin_run_once_and_those_of_two_plugins_both() -> None:
+    one, two = (of(Scope.PLUGIN, plugin=Plugin(name, f"/{name}", f"/{name}")) for name in ("one", "two"))
+    ours, copy, theirs = (CommandHandler(source=source, command="a") for source in (one, one, two))
+    made = make(group("PreToolUse", ours, copy), group("PreToolUse", theirs))
+    assert made.select(at()).handlers == (ours, theirs)
 
 
 def test_a_guard_that_changed_is_selected_to_fail() -> None:

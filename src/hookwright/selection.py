@@ -279,18 +279,21 @@ def _undecided_matcher(entry: Entry, values: tuple[str, ...] | None) -> Diagnost
 
 
 def _equality(entry: Entry) -> object:
-    return entry.handler.identity if entry.handler.source.scope in SETTINGS_SCOPES else entry
+    handler = entry.handler
+    if handler.source.scope in SETTINGS_SCOPES:
+        return handler.identity
+    return (handler.source.plugin, handler.identity) if handler.source.scope is Scope.PLUGIN else entry
 
 
 def _without_duplicates(entries: Iterable[Entry], guards: Container[Entry] = ()) -> tuple[list[Entry], list[Skip]]:
     """Keep one of several equal handlers.
 
-    Law (R-015): handlers of the settings files are equal by kind and identity; plugins, components and programs are
-    never compared. One of another scope goes before the project's, which never replaces it. Of copies that differ
-    otherwise a synchronous one goes before an asynchronous one, one that fails closed
-    before one that does not, a managed one before any other; else the first in configuration order, but of http and
-    prompt handlers, whose copies differ in headers and model, the last one, as the reference client does. A guard
-    that changed since it was trusted is not compared: it refuses the event in addition to the copy that runs.
+    Law (R-015): handlers of the settings files are equal by kind and identity, and so are those of one plugin;
+    different plugins, components and programs are never compared. One of another scope goes before the project's,
+    which never replaces it. Of copies that differ otherwise a synchronous one goes before an asynchronous one, one that
+    fails closed before one that does not, a managed one before any other; else the first in configuration order, but of
+    http and prompt handlers, whose copies differ in headers and model, the last one, as the reference client does. A
+    guard that changed since it was trusted is not compared: it refuses the event in addition to the copy that runs.
     """
     kept: dict[object, Entry] = {}
     losers: list[tuple[Entry, object]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from hookwright.agent.permissions import (
     guard,
     spoken_rules,
 )
+from hookwright.agent.permissions.decide import NOT_ASKED
 from hookwright.agent.tools import TOOLS, Effect
 from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Decision, Defer, Deny
 
@@ -300,7 +302,13 @@ def test_11_everything_else_is_asked_judged_or_refused(workspace: Workspace) -> 
     assert (asked.reason, asked.by) == ("This command requires approval.", By.MODE)
     assert decide(call, Mode.AUTO, Rules(), NO_OPINION, workspace) == Classify(call)
     refused = decide(call, Mode.DONT_ASK, Rules(), NO_OPINION, workspace)
-    assert refused == Refuse("This command requires approval. This session does not ask for approval.", By.MODE)
+    assert refused == Refuse(NOT_ASKED.format(tool="Bash"), By.MODE)
+    skill = msgspec.structs.replace(tool(workspace, "TaskList"), tool="Skill", input={"skill": "s"})
+    assert decide(skill, Mode.DONT_ASK, Rules(), NO_OPINION, workspace) == Refuse(
+        NOT_ASKED.format(tool="Skill"), By.MODE
+    )
+    assert isinstance(decide(skill, Mode.DONT_ASK, rules(allow=["Skill"]), NO_OPINION, workspace), Permit)
+    assert isinstance(decide(skill, Mode.DEFAULT, Rules(), NO_OPINION, workspace), Permit)
 
 
 # ── all of it ───────────────────────────────────────────────────────────────

@@ -30,7 +30,7 @@ class Scope(enum.Enum):
 
 _RANK = {scope: position for position, scope in enumerate(Scope)}
 
-#: Handlers of these scopes are compared with each other for duplicates; plugins and components never are (R-015).
+#: Handlers of these scopes are compared with each other for duplicates; those of a plugin among themselves (R-015).
 SETTINGS_SCOPES = frozenset({Scope.MANAGED, Scope.USER, Scope.PROJECT, Scope.LOCAL, Scope.FLAG})
 
 

@@ -7,13 +7,14 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from hookwright.observers import Notice, RunEnded, RunStarted
-from hookwright.protocol.events import Streamed
+from hookwright.protocol.events import CATALOGUE, Streamed
 from hookwright.protocol.handlers import Kind
 from hookwright.protocol.job import Job
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.matched import hook_name
 from hookwright.protocol.outcome import Block, Deny, Late, Run
 from hookwright.protocol.replies import Answered, Backgrounded, Exited, Failed, Failure, Reply, TimedOut
+from hookwright.protocol.wire import TOP_LEVEL, camel
 
 #: Questions to a model are not processes; they appear only when the model could not be asked.
 _ASKED = frozenset({Kind.PROMPT, Kind.AGENT})
@@ -104,8 +105,19 @@ def _said(run: Run) -> dict[str, Json]:
     if "wrong-event-name" not in codes:
         return {**printed, "stderr": error}
     value, _ = parse_json(printed["stdout"])
-    failure = f"Failed to run: {error}. Full stdout: {json.dumps(value, indent=2, ensure_ascii=False)}"
+    failure = f"Failed to run: {error}. Full stdout: {json.dumps(_known(value), indent=2, ensure_ascii=False)}"
     return {"output": failure, "stdout": "", "stderr": failure}
+
+
+def _known(answer: Json) -> dict[str, Json]:
+    """Return the fields of an answer that the event it names has."""
+    specific = answer["hookSpecificOutput"]
+    fields = {"hookEventName", *map(camel, CATALOGUE[specific["hookEventName"]].rules.output)}
+    return {
+        name: {key: one for key, one in specific.items() if key in fields} if value is specific else value
+        for name, value in answer.items()
+        if name in TOP_LEVEL
+    }
 
 
 def _streams(reply: Reply) -> dict[str, Json]:

@@ -24,6 +24,14 @@ DEFERRED = (
 )
 
 
+#: Why a call is refused where nothing is asked.
+NOT_ASKED = (
+    "Permission to use {tool} has been denied, because this session does not ask for approval. You may reach the goal "
+    "with other tools, but do not work around this denial. If the call is essential, STOP and explain to the user what "
+    "you were trying to do and why you need this permission."
+)
+
+
 class Mode(enum.StrEnum):
     """How much a session does without asking."""
 
@@ -93,12 +101,11 @@ def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         auto permits the edits.
     11. everything else: auto asks the classifier, the other modes ask the user.
 
-    dontAsk never asks the user: a call that would need approval is refused with the same reason.
+    dontAsk never asks the user: a call that would need approval is refused, and so is a skill without an allow rule.
     """
     verdict = _first(call, mode, rules, hook, workspace)
     if mode is Mode.DONT_ASK and isinstance(verdict, AskUser):
-        hint = " This session does not ask for approval." if verdict.by is not By.HOOK else ""
-        return Refuse(verdict.reason + hint, By.MODE)
+        return Refuse(verdict.reason if verdict.by is By.HOOK else NOT_ASKED.format(tool=call.tool), By.MODE)
     return verdict
 
 
@@ -165,7 +172,7 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         return Permit("hook")
     if rules.allows(call.tool, call.input, where):
         return Permit("allow rule")
-    if reads:
+    if reads and not (mode is Mode.DONT_ASK and call.tool == "Skill"):
         return Permit("only reads")
     if _is_accepted(call, mode, workspace):
         return Permit(mode.value)
