@@ -255,3 +255,16 @@ def test_a_context_that_a_resumed_conversation_has_is_not_added_again(place: Pla
     model = Model([END])
     lines(place, model, "second", start=ContinueLatest())
     assert str(model.requests[0].messages).count("SAME") == 1
+
+
+def test_a_command_that_reads_elsewhere_runs_beside_others_and_a_bare_cd_alone(place: Place) -> None:
+    place.file("sub/f.txt", "a")
+    place.hook("PreToolUse")
+    calls = [bash("cd sub && pwd"), bash("cd sub && ls"), bash("cd sub"), bash("pwd")]
+    found = lines(place, Model([calls, END]))
+    places = [payload["cwd"] for payload in sorted(place.got("PreToolUse"), key=lambda one: one["tool_use_id"])]
+    project, below = str(place.project), str(place.project / "sub")
+    assert places == [project, project, below, below]
+    results = [line["message"]["content"][0] for line in found if line["type"] == "user"]
+    assert {result["content"] for result in results[:2]} == {below, "f.txt"}
+    assert results[2]["content"] == "Exit code 1\n/usr/bin/bash: line 1: cd: sub: No such file or directory"

@@ -43,6 +43,18 @@ def only_reads(command: str, cwd: str, workspace: Workspace) -> bool:
     )
 
 
+def only_reads_there(command: str, cwd: str, workspace: Workspace) -> bool:
+    """Return whether a command changes no file: it only reads, or goes to another directory and only reads there."""
+    analysis = analyse_bash(command)
+    reading = [part for part in analysis.commands if part.name != "cd"]
+    return (
+        bool(reading)
+        and _is_plain(analysis)
+        and all(_reads(part, cwd, workspace) for part in reading)
+        and all(_only_input(found, cwd, workspace) for found in _redirections(analysis))
+    )
+
+
 def only_moves_files(command: str, cwd: str, workspace: Workspace) -> bool:
     """Return whether a command only reads, creates, copies, moves and removes files of the workspace."""
     analysis = analyse_bash(command)
@@ -59,17 +71,20 @@ def _redirections(analysis: Analysis) -> tuple[Redirection, ...]:
 
 
 def _is_understood(analysis: Analysis) -> bool:
+    moves = any(part.name in ("cd", "pushd", "popd") for part in analysis.commands)
+    return _is_plain(analysis) and (len(analysis.commands) == 1 or not moves)
+
+
+def _is_plain(analysis: Analysis) -> bool:
+    """Return whether every word of a command is known, and every program it starts."""
     if analysis.problem is not None or analysis.expands or not analysis.commands:
         return False
     if analysis.started or analysis.may_start or analysis.hidden is not None:
         return False
     words = [word for part in analysis.commands for word in part.words]
     words += [found.target for found in _redirections(analysis)]
-    if any(part.assignments or part.name is None for part in analysis.commands) or not all(
-        word.known for word in words
-    ):
-        return False
-    return len(analysis.commands) == 1 or all(part.name not in ("cd", "pushd", "popd") for part in analysis.commands)
+    named = all(part.name is not None and not part.assignments for part in analysis.commands)
+    return named and all(word.known for word in words)
 
 
 def _climbs(analysis: Analysis) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Protocol
 
 from hookwright.agent.tools.board import Board, Change
@@ -71,6 +72,16 @@ class ToolContext:
     def move(self, directory: str) -> None:
         """Run commands in another directory from now on."""
         self.cwd = directory
+
+    @contextlib.contextmanager
+    def at(self, directory: str) -> Iterator[ToolContext]:
+        """Give one call its own directory, whatever a call beside it does; where it moves to is ours when it ends."""
+        own = dataclasses.replace(self, cwd=directory)
+        try:
+            yield own
+        finally:
+            if own.cwd != directory:
+                self.move(own.cwd)
 
     def for_agent(self) -> ToolContext:
         """Return a copy for a subagent, which may change its directory without moving ours."""

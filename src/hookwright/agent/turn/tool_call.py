@@ -8,14 +8,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hookwright.agent.permissions.commands import only_reads
+from hookwright.agent.permissions.commands import only_reads_there
 from hookwright.agent.state.actor import Actor, Caller, calling
 from hookwright.agent.state.updates import CallDenied, ToolEnded
 from hookwright.agent.tools import Effect, ToolResult, failed, never_ran, unknown_tool
 from hookwright.agent.transcript import CallContext
 from hookwright.agent.turn.consent import RefusedCall, ToolRequest, denied_file, permit, rewrite
 from hookwright.agent.turn.surroundings import after_tool
-from hookwright.matching.shell import analyse_bash
 from hookwright.models.types import Block
 from hookwright.protocol.events import PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json
@@ -41,15 +40,14 @@ class Handled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changes_nothing(actor: Actor, call: Block) -> bool:
-    """Return whether a call may run beside others like it: it only reads, without `cd`, or it names no tool."""
+    """Return whether a call may run beside others like it: it only reads, after `cd` or not, or it names no tool."""
     tool = actor.tools.get(call["name"])
     if tool is None or tool.effect is Effect.READ or tool.concurrent:
         return True
     command = call["input"].get("command") if isinstance(call["input"], dict) else None
     if tool.effect is not Effect.SHELL or not isinstance(command, str):
         return False
-    moves = any(part.name == "cd" for part in analyse_bash(command).commands)
-    return not moves and only_reads(command, actor.context.cwd, actor.session.permissions.workspace)
+    return only_reads_there(command, actor.context.cwd, actor.session.permissions.workspace)
 
 
 async def handle(actor: Actor, call: Block) -> Handled:
@@ -125,7 +123,8 @@ async def _run(request: ToolRequest) -> Handled:
 async def _call_tool(request: ToolRequest) -> ToolResult:
     calling.set(Caller(request.actor, request.id))
     try:
-        result = await request.tool.run(request.resolved, request.actor.context)
+        with request.actor.context.at(request.cwd) as context:
+            result = await request.tool.run(request.resolved, context)
         return request.tool.echoed(result, request.written)
     except asyncio.CancelledError:
         raise
