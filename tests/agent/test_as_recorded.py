@@ -268,3 +268,10 @@ def test_a_command_that_reads_elsewhere_runs_beside_others_and_a_bare_cd_alone(p
     results = [line["message"]["content"][0] for line in found if line["type"] == "user"]
     assert {result["content"] for result in results[:2]} == {below, "f.txt"}
     assert results[2]["content"] == "Exit code 1\n/usr/bin/bash: line 1: cd: sub: No such file or directory"
+
+
+def test_an_empty_condition_is_none_on_every_event(place: Place) -> None:
+    place.hook("Stop", **{"if": ""})
+    place.hook("PreToolUse", **{"if": ""})
+    lines(place, Model([[bash("echo a")], END]))
+    assert place.order == ["PreToolUse", "Stop"]

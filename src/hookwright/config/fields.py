@@ -60,6 +60,11 @@ def text(name: str, value: object) -> str | Wrong:
     return wrong_type(name, value, "a string", way_out)
 
 
+def rule_text(name: str, value: object) -> str | Wrong | None:
+    """Accept a string; an empty one is no condition."""
+    return None if value == "" else text(name, value)
+
+
 def filled_text(name: str, value: object) -> str | Wrong:
     """Accept a string that is not empty."""
     if value == "":
@@ -166,7 +171,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 _COMMON = {
-    "if": Field("condition", text),
+    "if": Field("condition", rule_text),
     "timeout": Field("timeout", seconds),
     "statusMessage": Field("status_message", text),
     "once": Field("once", flag),
