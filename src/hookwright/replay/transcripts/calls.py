@@ -18,11 +18,14 @@ from hookwright.replay.transcripts.speaker import Speaker
 
 #: Fates of calls whose tool ran to its end, with the event that followed.
 _FOLLOWS = {Fate.SUCCEEDED: "PostToolUse", Fate.FAILED: "PostToolUseFailure"}
+_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 _STOPPED = re.compile(rb'"interrupted"\s*:\s*true')
 
 
 class Slot:
     """A place in the order of events; the event of a call waits there until its fate is known."""
+
+    __slots__ = ("past", "waits")
 
     def __init__(self, past: Past | None, *, waits: bool = False) -> None:
         self.past = past
@@ -36,28 +39,27 @@ class Slot:
 class Call:
     """A call whose result has not been read."""
 
-    def __init__(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
-        self.speaker = speaker
-        self.line = line
+    __slots__ = ("fields", "id", "mode_known", "place", "slot", "sure", "time", "tool")
+
+    def __init__(self, call_id: str, tool: str, place: Place, time: float | None, mode_known: bool) -> None:
+        self.id = call_id
+        self.tool = tool
         self.place = place
-        self.id = str(block.id)
-        self.written = str(block.name)
-        self.tool = repaired_name(self.written)
-        self.raw = block.input
-        self.time = seconds_of(line.timestamp)
-        self.mode_known = speaker.mode is not None
+        self.time = time
+        self.mode_known = mode_known
         self.slot = Slot(None, waits=True)
+        #: Empty if no event of the call is wanted.
         self.fields: dict[str, Json] = {}
         self.sure: dict[str, Provenance] = {}
 
-    def read(self) -> None:
-        """Read the call as hooks do; what was in force is that of its line."""
-        self.fields, self.sure = self.speaker.common(PreToolUse, self.line)
-        written = object_of(self.raw)
+    def read(self, speaker: Speaker, line: Line, block: Block) -> None:
+        """Read the call as hooks do, with what is in force when its line is read."""
+        self.fields, self.sure = speaker.common(PreToolUse, line)
+        written = object_of(block.input)
         given = repaired_input(self.tool, written, self.fields["cwd"])
         if given is not written:
             self.sure["tool_input"] = Provenance.DERIVED
-        if self.tool != self.written:
+        if self.tool != block.name:
             self.sure["tool_name"] = Provenance.DERIVED
         if self.tool.startswith("mcp__"):
             self.sure["mcp_server"] = Provenance.UNKNOWN
@@ -77,6 +79,7 @@ class Calls:
         self._once = once
         self.queue: deque[Slot] = deque()
         self._waiting: dict[str, Call] = {}
+        self._wanted_by_tool: dict[str, frozenset[str]] = {}
 
     def awaits(self, call_id: str) -> bool:
         """Return whether the result of a call is needed."""
@@ -89,16 +92,26 @@ class Calls:
 
     def begin(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
         """Note a call; one that another file already had is only counted."""
-        if not block.id or not block.name or not self._choice.holds(speaker.session_id, seconds_of(line.timestamp)):
+        time = seconds_of(line.timestamp)
+        if not block.id or not block.name or not self._choice.holds(speaker.session_id, time):
             return
+        self._once.session(speaker.session_id, line.version, time)
         if not self._once.call(block.id, line.timestamp):
             return
-        call = Call(speaker, line, block, place)
+        call = Call(block.id, repaired_name(block.name), place, time, speaker.mode is not None)
         self._once.coverage.without_mode += not call.mode_known
         self._waiting[call.id] = call
-        if any(self._choice.wants(name, call.tool) for name in ("PreToolUse", "PostToolUse", "PostToolUseFailure")):
-            call.read()
+        if self._wanted(call.tool):
+            call.read(speaker, line, block)
             self.queue.append(call.slot)
+
+    def _wanted(self, tool: str) -> frozenset[str]:
+        """Return the events of a tool that are wanted."""
+        known = self._wanted_by_tool.get(tool)
+        if known is None:
+            known = frozenset(name for name in _EVENTS if self._choice.wants(name, tool))
+            self._wanted_by_tool[tool] = known
+        return known
 
     def end(self, line: Line, block: Block, place: Place) -> None:
         """Settle a call by its result, and add the event that followed."""
@@ -113,14 +126,13 @@ class Calls:
             call.slot.settle(None)
             return
         self._settle(call, fate)
-        if call.fields and fate in _FOLLOWS and self._choice.wants(_FOLLOWS[fate], call.tool):
+        if _FOLLOWS.get(fate) in self._wanted(call.tool):
             event, sure = _after(call, result, fate, line, block)
             time = seconds_of(line.timestamp)
             self.put(Past(event=event, place=place, time=time, fate=fate, provenance=sure))
 
     def _settle(self, call: Call, fate: Fate) -> None:
-        wanted = call.fields and self._choice.wants("PreToolUse", call.tool)
-        call.slot.settle(call.before(fate) if wanted else None)
+        call.slot.settle(call.before(fate) if "PreToolUse" in self._wanted(call.tool) else None)
 
     def close(self) -> None:
         """Settle what the file leaves without a result."""

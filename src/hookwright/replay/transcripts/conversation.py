@@ -14,12 +14,10 @@ from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.shapes import (
     Block,
     Line,
+    Message,
     object_of,
-    read_blocks,
     read_line,
-    read_message,
     read_progress,
-    seconds_of,
 )
 from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Speaker
 from hookwright.replay.transcripts.turns import EVENTS, Turns
@@ -30,7 +28,8 @@ _RESULT = re.compile(rb'"tool_use_id"\s*:\s*"([^"\\]*)"')
 _NEVER = b'"<tool_use_error>'
 #: Lines that put something in force.
 _FORCE = (b'"promptId"', b'"permissionMode"')
-_SUBAGENT_TOOL = "Agent"
+_QUOTE, _UNDERSCORE = b'"_'
+_SUBAGENT_TOOLS = ("Agent", "Task")
 
 
 class Conversation:
@@ -55,32 +54,41 @@ class Conversation:
 
     def events(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Past]:
         """Yield the events of the lines."""
+        queue = self.calls.queue
         for number, data in lines:
-            if self._needed(data):
-                line = read_line(data)
-                if line is None:
-                    self._once.coverage.unreadable += 1
-                    continue
-                self._read(line, Place(self._path, number))
-                if self.calls.queue:
-                    yield from self.calls.ready()
+            line = read_line(data)
+            if line is None:
+                self._once.coverage.unreadable += 1
+                continue
+            self._read(line, Place(self._path, number))
+            if queue and not queue[0].waits:
+                yield from self.calls.ready()
         for _, turns in self._inside.values():
             turns.end()
         self._turns.end()
         self.calls.close()
         yield from self.calls.ready()
 
-    def _needed(self, data: bytes) -> bool:
+    def needed(self, buffer: bytes, start: int, end: int) -> bool:
         """Return whether a line has to be read."""
-        at = data.find(_CALL)
+        at = buffer.find(_CALL, start, end)
         while at >= 0:
-            follows = data[at + 9 : at + 10]
-            if follows == b'"':
+            follows = buffer[at + 9]
+            if follows == _QUOTE:
                 return True
-            if follows == b"_":
-                return _NEVER in data or any(self._awaits(found.decode()) for found in _RESULT.findall(data, at))
-            at = data.find(_CALL, at + 9)
-        return self._slow or _FORCE[0] in data or _FORCE[1] in data
+            if follows == _UNDERSCORE:
+                return self._has_result(buffer, at, end) or buffer.find(_NEVER, start, end) >= 0
+            at = buffer.find(_CALL, at + 9, end)
+        return self._slow or buffer.find(_FORCE[0], start, end) >= 0 or buffer.find(_FORCE[1], start, end) >= 0
+
+    def _has_result(self, buffer: bytes, at: int, end: int) -> bool:
+        """Return whether a line has a result that is needed; `at` is the place of the first one."""
+        while at >= 0:
+            found = _RESULT.match(buffer, at, end)
+            if found is not None and self._awaits(found[1].decode("utf-8", "replace")):
+                return True
+            at = buffer.find(_CALL, at + 9, end)
+        return False
 
     def _awaits(self, call_id: str) -> bool:
         """Return whether a result is needed: for the events of its call, or as the end of a subagent."""
@@ -100,33 +108,29 @@ class Conversation:
                 self.speaker.hear(line)
 
     def _message(self, speaker: Speaker, turns: Turns, line: Line, place: Place) -> None:
-        message = read_message(line.message)
+        message = line.message
         if message is None:
             return
-        blocks = read_blocks(message.content)
-        results = [block for block in blocks if block.type == "tool_result"]
-        if line.type == "user" and results:
-            for block in results:
-                if (agent := self._asked_by.pop(block.tool_use_id or "", None)) is not None:
-                    self._inside[agent][1].end()
-                self.calls.end(line, block, place)
+        if line.type == "user" and any(block.type == "tool_result" for block in message.blocks):
+            self._results(line, message, place)
             return
         speaker.hear(line)
-        turns.start(line, place)
-        if line.type == "user":
-            turns.user(line, message, place)
-            return
-        for block in blocks:
+        for block in message.blocks if line.type == "assistant" else ():
             if block.type == "tool_use":
                 self._call(speaker, line, block, place)
-        if not line.is_sidechain or speaker.agent is not None:
-            turns.model(line, message, blocks, place)
+        if self._slow:
+            turns.message(line, message, place)
+
+    def _results(self, line: Line, message: Message, place: Place) -> None:
+        for block in message.blocks:
+            if (agent := self._asked_by.pop(block.tool_use_id or "", None)) is not None:
+                self._inside[agent][1].end()
+            if block.type == "tool_result":
+                self.calls.end(line, block, place)
 
     def _call(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
-        if self._choice.holds(speaker.session_id, seconds_of(line.timestamp)):
-            self._once.session(speaker.session_id, line.version, seconds_of(line.timestamp))
         self.calls.begin(speaker, line, block, place)
-        if block.name in ("Task", _SUBAGENT_TOOL) and block.id:
+        if block.name in _SUBAGENT_TOOLS and block.id:
             kind = object_of(block.input).get("subagent_type")
             self._asked[block.id] = kind if isinstance(kind, str) else USUAL_AGENT
 
@@ -135,7 +139,7 @@ class Conversation:
         progress = read_progress(line.data)
         if progress is None or progress.type != "agent_progress" or not progress.agent_id:
             return
-        inner = read_line(bytes(progress.message))
+        inner = progress.message
         if inner is None or inner.type not in ("assistant", "user"):
             return
         # The line around has what is in force; the line inside has its own time.

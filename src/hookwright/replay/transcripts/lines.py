@@ -8,13 +8,14 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from hookwright.agent.transcript.lines import MAX_LINE
 from hookwright.replay.past import Coverage
 
-_CHUNK = 1024 * 1024
+#: Small enough for the cache of a processor: the bytes are searched several times.
+_CHUNK = 256 * 1024
 _GZIP = b"\x1f\x8b"
 #: A window of any size and a gzip header, as zlib wants it.
 _GZIP_BITS = 31
@@ -39,45 +40,76 @@ def unpacked_head(data: bytes) -> bytes:
         return b""
 
 
-def lines_of(file: IO[bytes], coverage: Coverage, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
-    """Yield the complete lines of a file with their numbers; count those that are not objects or too long.
+#: Returns whether a line is needed, by a buffer and the places where the line begins and ends in it.
+Needed = Callable[[bytes, int, int], bool]
+
+
+def every_line(_buffer: bytes, _start: int, _end: int) -> bool:
+    """Need every line."""
+    return True
+
+
+def lines_of(
+    file: IO[bytes], coverage: Coverage, needed: Needed = every_line, limit: int = MAX_LINE
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the needed lines of a file with their numbers; count lines, and those that are not objects or too long.
 
     Law: only what the file has when reading begins is read, so a session that is still running is cut at its last
-    whole line; a line is yielded only if it begins with `{` and ends with `}`.
+    whole line; a line is readable only if it begins with `{` and ends with `}`. Lines that are not needed are not
+    copied.
     """
-    for number, (chunk, ended) in enumerate(_pieces(file, coverage, limit), start=1):
-        coverage.lines += 1
-        if chunk is None:
-            coverage.unreadable += 1
-        elif chunk[:1] == b"{" and chunk[-1:] == b"}":
-            yield number, chunk
-        elif (stripped := chunk.strip())[:1] == b"{" and stripped[-1:] == b"}":
-            yield number, stripped
-        elif stripped:
-            coverage.unreadable += 1
-        elif not ended:
-            coverage.lines -= 1
+    number = 0
+    for buffer, start, stop in _whole_lines(file, coverage, limit):
+        while start < stop:
+            end = buffer.find(b"\n", start)
+            number += 1
+            # 123 and 125 are the brackets of an object.
+            if end - start > limit or buffer[start] != 123 or buffer[end - 1] != 125:
+                first, last = _trimmed(buffer, start, end)
+                coverage.unreadable += last - first > limit or (last > first and not _object(buffer, first, last))
+                if last - first <= limit and _object(buffer, first, last) and needed(buffer, first, last):
+                    yield number, buffer[first:last]
+            elif needed(buffer, start, end):
+                yield number, buffer[start:end]
+            start = end + 1
+    coverage.lines += number
 
 
-def _pieces(file: IO[bytes], coverage: Coverage, limit: int) -> Iterator[tuple[bytes | None, bool]]:
-    """Split at newlines; None for a line over the limit, and whether the line has an end."""
+def _trimmed(buffer: bytes, start: int, end: int) -> tuple[int, int]:
+    """Return where a line begins and ends without the white space around it."""
+    while start < end and buffer[start] in b" \t\r":
+        start += 1
+    while end > start and buffer[end - 1] in b" \t\r":
+        end -= 1
+    return start, end
+
+
+def _object(buffer: bytes, start: int, end: int) -> bool:
+    return end - start >= 2 and buffer[start] == 123 and buffer[end - 1] == 125
+
+
+def _whole_lines(file: IO[bytes], coverage: Coverage, limit: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield buffers with the part of each that is whole lines, copying only the lines that two buffers share.
+
+    Of a line over the limit only so much is kept that it is still over it.
+    """
     pending: list[bytes] = []
-    size = 0
+    held = 0
     for chunk in _chunks(file, coverage):
-        *ended, rest = chunk.split(b"\n")
-        if ended:
-            first = b"".join((*pending, ended[0])) if size + len(ended[0]) <= limit else None
-            yield first, True
-            for part in ended[1:]:
-                yield (part if len(part) <= limit else None), True
-            pending, size = [], 0
-        size += len(rest)
-        if size <= limit:
-            pending.append(rest)
-        else:
-            pending = []
-    if size:
-        yield (b"".join(pending) if size <= limit else None), False
+        start, stop = chunk.find(b"\n") + 1 if held else 0, chunk.rfind(b"\n") + 1
+        if held and start:
+            shared = b"".join((*pending, chunk[:start]))
+            yield shared, 0, len(shared)
+        if start < stop:
+            yield chunk, start, stop
+        if stop:
+            pending, held = [], 0
+        if stop < len(chunk) and held <= limit:
+            pending.append(chunk[stop:])
+            held += len(chunk) - stop
+    if held:
+        shared = b"".join((*pending, b"\n"))
+        yield shared, 0, len(shared)
 
 
 def _chunks(file: IO[bytes], coverage: Coverage) -> Iterator[bytes]:

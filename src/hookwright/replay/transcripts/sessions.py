@@ -13,7 +13,7 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.past import Past, Provenance
 from hookwright.replay.transcripts.conversation import Conversation
 from hookwright.replay.transcripts.files import STDIN, Kind, SourceFile, is_recording
-from hookwright.replay.transcripts.lines import lines_of, open_source
+from hookwright.replay.transcripts.lines import Needed, every_line, lines_of, open_source
 from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.recordings import kept_events, kept_files, kept_lines
 from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Modes, Speaker
@@ -43,7 +43,8 @@ def events_of_stream(stream: IO[bytes], choice: Choice, once: Once) -> Iterator[
     if is_recording(first[1]):
         yield from kept_events(kept_lines(whole, STDIN, once.coverage), choice, once)
         return
-    yield from Conversation(STDIN, Speaker(STDIN, ""), choice, once).events(whole)
+    talk = Conversation(STDIN, Speaker(STDIN, ""), choice, once)
+    yield from talk.events((number, data) for number, data in whole if talk.needed(data, 0, len(data)))
 
 
 def _after(first: tuple[int, bytes], rest: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -56,7 +57,7 @@ def _recording(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]
     yield from kept_events(kept, choice, once)
 
 
-def _lines(source: SourceFile, once: Once) -> Iterator[tuple[int, bytes]]:
+def _lines(source: SourceFile, once: Once, needed: Needed = every_line) -> Iterator[tuple[int, bytes]]:
     """Read the lines of a file; one that cannot be read any more is counted."""
     try:
         file = open_source(os.path.realpath(source.path))
@@ -65,14 +66,15 @@ def _lines(source: SourceFile, once: Once) -> Iterator[tuple[int, bytes]]:
         return
     with file:
         once.coverage.files += 1
-        yield from lines_of(file, once.coverage)
+        yield from lines_of(file, once.coverage, needed)
 
 
 def _session(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
     """Yield the events of a session; those of a subagent come before what happened after it began."""
     speaker = _speaker(source)
     waiting = list(source.subagents)
-    for past in Conversation(source.path, speaker, choice, once).events(_lines(source, once)):
+    talk = Conversation(source.path, speaker, choice, once)
+    for past in talk.events(_lines(source, once, talk.needed)):
         while waiting and past.time is not None and waiting[0].age[0] <= past.time:
             yield from _subagent(waiting.pop(0), speaker.modes, choice, once)
         yield past
@@ -83,7 +85,8 @@ def _session(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
 def _subagent(source: SourceFile, modes: Modes, choice: Choice, once: Once) -> Iterator[Past]:
     speaker = _speaker(source)
     speaker.inherit(modes, source.age[0])
-    yield from Conversation(source.path, speaker, choice, once).events(_lines(source, once))
+    talk = Conversation(source.path, speaker, choice, once)
+    yield from talk.events(_lines(source, once, talk.needed))
 
 
 def _speaker(source: SourceFile) -> Speaker:

@@ -17,6 +17,40 @@ T = TypeVar("T")
 NONE = Raw()
 
 
+class Block(msgspec.Struct, frozen=True):
+    """A block of a message: text, a call or a result."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    input: Raw = NONE
+    tool_use_id: str | None = None
+    content: Raw = NONE
+    is_error: bool | None = None
+    text: str | None = None
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message of the model or of the user."""
+
+    id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    content: list[Block] | str | None = None
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks of the message; a message that is one text has none."""
+        return self.content if isinstance(self.content, list) else []
+
+    @property
+    def text(self) -> str:
+        """The text of the message, whichever way it was written."""
+        if isinstance(self.content, list):
+            return "\n".join(block.text for block in self.content if block.text is not None)
+        return self.content or ""
+
+
 class Line(msgspec.Struct, frozen=True, rename="camel"):
     """One line of a transcript."""
 
@@ -36,7 +70,7 @@ class Line(msgspec.Struct, frozen=True, rename="camel"):
     is_sidechain: bool | None = None
     is_compact_summary: bool | None = None
     is_api_error_message: bool | None = None
-    message: Raw = NONE
+    message: Message | None = None
     tool_use_result: Raw = NONE
     attachment: Raw = NONE
     data: Raw = NONE
@@ -46,34 +80,12 @@ class Line(msgspec.Struct, frozen=True, rename="camel"):
     permission_decision: Raw = NONE
 
 
-class Message(msgspec.Struct, frozen=True):
-    """A message of the model or of the user."""
-
-    id: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
-    content: Raw = NONE
-
-
-class Block(msgspec.Struct, frozen=True):
-    """A block of a message: text, a call or a result."""
-
-    type: str = ""
-    id: str | None = None
-    name: str | None = None
-    input: Raw = NONE
-    tool_use_id: str | None = None
-    content: Raw = NONE
-    is_error: bool | None = None
-    text: str | None = None
-
-
 class Progress(msgspec.Struct, frozen=True, rename="camel"):
     """What older versions wrote of a subagent: one of its messages, as a line inside a line."""
 
     type: str = ""
     agent_id: str | None = None
-    message: Raw = NONE
+    message: Line | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, rename="camel"):
@@ -85,8 +97,6 @@ class Attachment(msgspec.Struct, frozen=True, rename="camel"):
 
 
 _LINE = msgspec.json.Decoder(Line)
-_MESSAGE = msgspec.json.Decoder(Message)
-_BLOCKS = msgspec.json.Decoder(list[Block])
 _PROGRESS = msgspec.json.Decoder(Progress)
 _ATTACHMENT = msgspec.json.Decoder(Attachment)
 _FAILURES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -106,11 +116,6 @@ def read_line(data: bytes) -> Line | None:
         return None
 
 
-def read_message(raw: Raw) -> Message | None:
-    """Read the message of a line."""
-    return _decoded(_MESSAGE, raw)
-
-
 def read_progress(raw: Raw) -> Progress | None:
     """Read what a progress line carries."""
     return _decoded(_PROGRESS, raw)
@@ -119,11 +124,6 @@ def read_progress(raw: Raw) -> Progress | None:
 def read_attachment(raw: Raw) -> Attachment | None:
     """Read the record of a hook run."""
     return _decoded(_ATTACHMENT, raw)
-
-
-def read_blocks(raw: Raw) -> list[Block]:
-    """Read the blocks of a message; a message that is one text has none."""
-    return (_decoded(_BLOCKS, raw) or []) if _begins(raw, b"[") else []
 
 
 def _begins(raw: Raw, bracket: bytes) -> bool:

@@ -20,14 +20,11 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.past import Past, Place, Provenance
 from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.shapes import (
-    Block,
     Line,
     Message,
     object_of,
     read_attachment,
     seconds_of,
-    text_of,
-    value_of,
 )
 from hookwright.replay.transcripts.speaker import Speaker
 
@@ -69,13 +66,21 @@ class Turns:
             self._emit(SubagentStart, line, place)
         self._started = True
 
-    def model(self, line: Line, message: Message, blocks: list[Block], place: Place) -> None:
+    def message(self, line: Line, message: Message, place: Place) -> None:
+        """Note a message; one of a subagent inside the session of another is not part of its conversation."""
+        self.start(line, place)
+        if line.type == "user":
+            self.user(line, message, place)
+        elif not line.is_sidechain or self._speaker.agent is not None:
+            self.model(line, message, place)
+
+    def model(self, line: Line, message: Message, place: Place) -> None:
         """Note a part of a message of the model."""
         if line.is_api_error_message:
             self._said = None
             return
-        texts = tuple(block.text for block in blocks if block.type == "text" and block.text is not None)
-        calls = any(block.type == "tool_use" for block in blocks)
+        texts = tuple(block.text for block in message.blocks if block.type == "text" and block.text is not None)
+        calls = any(block.type == "tool_use" for block in message.blocks)
         before = self._said
         if before is not None and before.id is not None and before.id == message.id:
             texts, calls = (*before.texts, *texts), before.calls or calls
@@ -86,7 +91,7 @@ class Turns:
 
     def user(self, line: Line, message: Message, place: Place) -> None:
         """Note a message of the user, or one that the program adds as such."""
-        text = text_of(value_of(message.content))
+        text = message.text
         if text.startswith(_INTERRUPTED):
             self._said = None
             return
