@@ -20,7 +20,7 @@ START = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 #: Bytes of one session, about.
 SESSION = 4_000_000
 TOOLS = {"Bash": 40, "Read": 30, "Edit": 14, "Grep": 8, "Write": 5, "Glob": 3}
-WORDS = ("error", "build", "the", "test", "file", "path", "return", "import", "def", "\\n", '"quoted"', "{json}", "0x1f")
+WORDS = ("error", "build", "the", "file", "path", "return", "import", "def", "\\n", '"quoted"', "{json}", "0x1f")
 COMMANDS = ("git status", "ls -la src", "pytest -q tests", "rm -rf build", "git push --force", "cat README.md", "make")
 
 

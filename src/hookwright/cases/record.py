@@ -1,4 +1,4 @@
-"""Make cases from a transcript, or from the events a session recorded."""
+"""Make cases from the events of a session."""
 
 from __future__ import annotations
 
@@ -58,46 +58,6 @@ def from_recording(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
         payload = line.get("payload")
         if isinstance(payload, dict) and payload.get("hook_event_name") in CATALOGUE:
             yield Seen(payload, line.get("decision"), line.get("reason"), tuple(line.get("sources") or ()))
-
-
-def from_transcript(lines: Iterable[Mapping[str, Json]]) -> Iterator[Seen]:
-    """Turn the prompts, tool calls and results of a transcript into their events."""
-    calls: dict[str, dict[str, Json]] = {}
-    for line in lines:
-        message = line.get("message")
-        if line.get("isMeta") or not isinstance(message, dict):
-            continue
-        common = {"cwd": str(line.get("cwd") or "")}
-        content = message.get("content")
-        if line.get("type") == "user" and isinstance(content, str) and _typed(content, line):
-            yield Seen({**common, "hook_event_name": "UserPromptSubmit", "prompt": content})
-        for block in content if isinstance(content, list) else ():
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
-                call = {**common, "tool_name": str(block.get("name")), "tool_input": block["input"]}
-                calls[str(block.get("id"))] = call
-                yield Seen({**call, "hook_event_name": "PreToolUse"})
-            elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in calls:
-                yield _result(calls[str(block["tool_use_id"])], block, line.get("toolUseResult"))
-
-
-def _typed(content: str, line: Mapping[str, Json]) -> bool:
-    """Return whether the user typed a text; what the program itself adds to the user's turn is in tags."""
-    return not line.get("isSidechain") and not content.startswith("<")
-
-
-def _result(call: Mapping[str, Json], block: Mapping[str, Json], response: Json) -> Seen:
-    if block.get("is_error"):
-        return Seen({**call, "hook_event_name": "PostToolUseFailure", "error": _text(block.get("content"))})
-    shown = response if response is not None else block.get("content")
-    return Seen({**call, "hook_event_name": "PostToolUse", "tool_response": shown})
-
-
-def _text(content: Json) -> str:
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return str(content)
 
 
 def make_cases(seen: Iterable[Seen], wanted: EventChoice) -> list[Written]:

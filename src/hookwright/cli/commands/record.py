@@ -18,12 +18,15 @@ from hookwright.cases.record import (
     as_json,
     as_yaml,
     from_recording,
-    from_transcript,
     make_cases,
 )
 from hookwright.errors import InvalidCase
 from hookwright.observers.recorder import RECORD_VARIABLE
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.wire import payload
+from hookwright.replay.past import Coverage, Past, Provenance
+from hookwright.replay.sources import past_events
 from hookwright.text import did_you_mean, plural
 
 
@@ -58,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if command:
         status, seen = _live(command)
     elif files:
-        seen = [event for path in files for event in _of_transcript(path)]
+        seen = _of_transcripts(files)
     else:
         raise InvalidCase(
             "name a transcript, or a command to run: hookwright record -- hookwright run 'list the files'"
@@ -78,11 +81,29 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(words), []
 
 
-def _of_transcript(path: str) -> list[Seen]:
-    try:
-        return list(from_transcript(read_lines(path)))
-    except OSError as error:
-        raise InvalidCase(f"{path}: cannot be read: {error.strerror}") from None
+def _of_transcripts(paths: Sequence[str]) -> list[Seen]:
+    """Rebuild the events of transcripts; a case only has what the transcript holds or what follows from it."""
+    for path in paths:
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise InvalidCase(f"{path}: cannot be read: {error.strerror}") from None
+    coverage = Coverage()
+    seen = [Seen(_sure(past)) for past in past_events(paths, coverage=coverage)]
+    if coverage.never_started:
+        calls = plural(coverage.never_started, "call")
+        print(f"not recorded: {calls} that no hook saw (an unknown tool or an invalid input)", file=sys.stderr)
+    if coverage.unreadable:
+        print(f"not recorded: {plural(coverage.unreadable, 'line')} that cannot be read", file=sys.stderr)
+    return seen
+
+
+def _sure(past: Past) -> dict[str, Json]:
+    """Return a rebuilt event without the fields that are only assumed."""
+    return {
+        key: value for key, value in payload(past.event).items() if past.provenance.get(key) is not Provenance.ASSUMED
+    }
 
 
 def _live(command: Sequence[str]) -> tuple[int, list[Seen]]:
