@@ -277,7 +277,7 @@ def test_runs_are_in_the_journal(place: Place, flags: tuple[str, ...], lines: li
     place.run(DONE, *flags)
     journal = place.home / ".local" / "state" / "hookwright" / "journal.jsonl"
     records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
-    assert [record["kind"] for record in records if record["event"] == "Stop"] == lines
+    assert [record["kind"] for record in records if record.get("event") == "Stop"] == lines
 
 
 # ── a program on the other end ──────────────────────────────────────────────

@@ -228,7 +228,8 @@ def test_fire_writes_a_journal_and_can_leave_it(shell: Shell) -> None:
     journal = shell.home / ".local" / "state" / "hookwright" / "journal.jsonl"
     assert not journal.exists()
     shell("fire", "PreToolUse")
-    assert [json.loads(line)["kind"] for line in journal.read_text().splitlines()] == ["run", "event"]
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["journal", "handler", "run", "event"]
 
 
 def test_background_hooks_are_waited_for_and_shown(shell: Shell) -> None:

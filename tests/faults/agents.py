@@ -149,7 +149,7 @@ async def side_by_side(world: World) -> None:
             world.check(results == 5, f"{session.name} has {results} results of 5")
         lines = [json.loads(line) for line in (world.state / "journal.jsonl").read_bytes().split(b"\n") if line]
         count = sum(
-            line["kind"] == "run" and line["event"] == "PreToolUse" and line.get("tool") == "Bash" for line in lines
+            line["kind"] == "run" and line.get("event") == "PreToolUse" and line.get("tool") == "Bash" for line in lines
         )
         world.check(count == 20, f"{count} of 20 runs are in the journal")
         await world.settle()
