@@ -185,6 +185,7 @@ def _kind(kind: str) -> str:
 
 _SHAPES: dict[Callable[..., Any], str] = {
     fields.text: "string",
+    fields.rule_text: "string",
     fields.filled_text: "string",
     fields.seconds: "number",
     fields.flag: "boolean",

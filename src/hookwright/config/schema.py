@@ -127,6 +127,7 @@ def output_schema(event: str) -> Schema:
 
 _VALUES: dict[Any, Schema] = {
     fields.text: {"type": "string"},
+    fields.rule_text: {"type": "string"},
     fields.filled_text: {"type": "string", "minLength": 1},
     fields.seconds: {"type": "number", "exclusiveMinimum": 0},
     fields.flag: {"type": "boolean"},
