@@ -45,7 +45,7 @@ def run() -> int:
             record.rows.pop(change.row, None)
             if end.end is End.SURVIVED:
                 unnoticed.append(change)
-            else:
+            elif end.end is End.KILLED:  # a time-out names no test
                 record.rows[change.row] = Proof(f"{change.file}: {change.before} → {change.after}", end.killer)
         record.rows = dict(sorted(record.rows.items()))
         record.write()
