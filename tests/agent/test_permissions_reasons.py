@@ -122,3 +122,10 @@ def test_why_the_user_is_asked(workspace: Workspace) -> None:
     assert reason(bash(workspace), workspace) == "This command requires approval."
     fetch = tool(workspace, "WebFetch", url="http://x", prompt="p")
     assert reason(fetch, workspace) == "Using WebFetch requires approval."
+
+
+def test_the_words_about_a_command_in_the_background_are_claude_codes(workspace: Workspace) -> None:
+    assert reason(bash(workspace, "touch a & touch b"), workspace) == (
+        "This command uses the `&` background operator, which defers execution past approval-time safety checks. "
+        "Approve only if you trust it."
+    )
