@@ -23,11 +23,16 @@ def run_isolated(function: Callable[[View], Result], level: Level, bounds: Bound
     itself with a `functools.partial` of a function of a module. At the level `none` the function also has a process of
     its own.
     """
+    return in_fork(lambda: function(enter(level, bounds)))
+
+
+def in_fork(function: Callable[[], Result]) -> Result:
+    """Run a function in a fork of this process; raise ViewEnded if that ends without a result."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(ours)
-        _inside(function, level, bounds, theirs)
+        _answer(function, theirs)
     os.close(theirs)
     try:
         with open(ours, "rb") as answer:
@@ -46,13 +51,13 @@ def run_isolated(function: Callable[[View], Result], level: Level, bounds: Bound
     return given
 
 
-def _inside(function: Callable[[View], Result], level: Level, bounds: Bounds, answer: int) -> NoReturn:
+def _answer(function: Callable[[], Result], descriptor: int) -> NoReturn:
     try:
         try:
-            data = pickle.dumps((True, function(enter(level, bounds))))
+            data = pickle.dumps((True, function()))
         except BaseException as problem:  # whatever it is, the caller gets it
             data = _packed(problem)
-        with open(answer, "wb") as file:
+        with open(descriptor, "wb") as file:
             file.write(data)
     finally:
         os._exit(0)

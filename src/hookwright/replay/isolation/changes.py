@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+How = Literal["created", "changed", "removed"]
+
 _PIECE = 1 << 18
 
 
@@ -17,7 +19,7 @@ class Written(msgspec.Struct, frozen=True, order=True):
     """A file or folder that was changed; of a folder that is gone or new as a whole, its content is not named."""
 
     path: str
-    how: Literal["created", "changed", "removed"]
+    how: How
 
 
 def overlay_changes(path: str, upper: str, lower: str | None) -> Iterator[Written]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 
+import msgspec
+
 from hookwright.errors import ConfigError, HookwrightError
+from hookwright.replay.isolation import landlock
 from hookwright.replay.isolation.alone import run_isolated
 from hookwright.replay.isolation.bounds import Bounds
-from hookwright.replay.isolation.levels import LEVELS, NONE, Level
+from hookwright.replay.isolation.levels import LEVELS, NONE, Level, Name
 from hookwright.replay.isolation.views import View
 
 #: What can be asked for.
@@ -36,9 +40,16 @@ def choose(wanted: str, bounds: Bounds, *, trusted: bool) -> Level:
     for level in tried:
         reason = why_not(level, bounds)
         if reason is None:
-            return level
+            return _as_here(level)
         reasons.append(f"{level.name.value}: {reason}")
     raise ConfigError(f"hooks cannot be isolated here ({'; '.join(reasons)}). {_WAY_OUT}")
+
+
+def _as_here(level: Level) -> Level:
+    """Return a level with the gaps it has on this kernel."""
+    if level.name is Name.LANDLOCK and landlock.abi() < landlock.SIGNALS:
+        return msgspec.structs.replace(level, gaps=("signals to your other processes (before Linux 6.12)", *level.gaps))
+    return level
 
 
 def why_not(level: Level, bounds: Bounds) -> str | None:
@@ -55,11 +66,11 @@ def why_not(level: Level, bounds: Bounds) -> str | None:
 
 
 def _tried(view: View) -> str | None:
-    trial = os.path.join(view.env["TMPDIR"], f"{os.path.basename(view.scratch)}-trial")
+    trial = os.path.join(view.env["TMPDIR"], f"trial-{secrets.token_hex(8)}")
     with open(trial, "w", encoding="utf-8"):
         pass
-    seen = [one.path for one in view.written() or ()]
+    seen = [os.path.basename(one.path) for one in view.written() or ()]
     view.renew()
-    if trial not in seen or os.path.exists(trial):
+    if os.path.basename(trial) not in seen or os.path.exists(trial):
         return "what is written in a view is not kept apart"
     return None

@@ -18,8 +18,8 @@ _MESSAGE = 65536
 class Stage(Protocol):
     """What a keeper prepares for the process inside."""
 
-    def renew(self) -> None:
-        """Undo everything that was written in the view."""
+    def renew(self, inside: int, /) -> None:
+        """Undo everything that was written in the view; `inside` is the process that asks."""
         ...
 
     def close(self) -> None:
@@ -76,20 +76,20 @@ def _keep(stage: Stage, child: int, channel: socket.socket) -> NoReturn:
         for descriptor, _ in waiting.poll():
             if descriptor == ended:
                 _, status = os.waitpid(child, 0)
-            elif not _serve(stage, channel):
+            elif not _serve(stage, child, channel):
                 waiting.unregister(channel)
     stage.close()
     _end_like(status)
 
 
-def _serve(stage: Stage, channel: socket.socket) -> bool:
+def _serve(stage: Stage, child: int, channel: socket.socket) -> bool:
     """Answer one request; return whether more can come."""
     if not channel.recv(_MESSAGE):
         return False
     try:
-        stage.renew()
+        stage.renew(child)
         channel.send(_DONE)
-    except OSError as problem:
+    except (OSError, HookwrightError) as problem:
         channel.send(str(problem).encode()[:_MESSAGE])
     return True
 

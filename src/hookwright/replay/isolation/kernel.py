@@ -26,6 +26,9 @@ _LAST_CAPABILITY = 63
 #: SETUID, by their numbers.
 ROOT_KEEPS = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7))
 
+#: What root keeps where it has no namespaces: to read files as root does, and to run as another user.
+ROOT_READS = sum(1 << number for number in (1, 6, 7))
+
 
 @functools.cache
 def libc() -> ctypes.CDLL:

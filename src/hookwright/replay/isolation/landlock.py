@@ -13,6 +13,13 @@ from collections.abc import Iterable
 
 from hookwright.replay.isolation import kernel
 
+#: The first version that keeps the content of files: before it, they could be truncated.
+LEAST = 3
+#: The first version that keeps processes from signals.
+SIGNALS = 6
+#: Devices that are safe to write to.
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty"))
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
@@ -49,7 +56,7 @@ def restrict(writable: Iterable[str]) -> None:
     version = abi()
     writes = _WRITES | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
     writes |= _IOCTL_DEVICE if version >= 5 else 0
-    wanted = _Ruleset(writes, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    wanted = _Ruleset(writes, _TCP if version >= 4 else 0, _SCOPES if version >= SIGNALS else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = kernel.syscall(_CREATE_RULESET, ctypes.byref(wanted), size, 0, what="landlock rules")
     try:

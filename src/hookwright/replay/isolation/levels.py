@@ -13,6 +13,7 @@ class Name(enum.Enum):
     """The name of a level, best first; the first that works is used."""
 
     OVERLAY = "overlay"
+    LANDLOCK = "landlock"
     NONE = "none"
 
 
@@ -36,9 +37,19 @@ OVERLAY = Level(
     "Hooks write to copies of files in memory, have no network, and see no process but their own.",
     (_USE, "named pipes outside the project, the home directory and the temporary folders"),
 )
+LANDLOCK = Level(
+    Name.LANDLOCK,
+    "Hooks work in a copy of the project and an empty temporary folder, can write nowhere else, and have no network.",
+    (
+        "settings of your other processes, such as their priority",
+        _USE,
+        "hooks that write elsewhere are refused, which live hooks are not",
+        "changes of modes, owners and times have no effect, not even in the copy",
+    ),
+)
 NONE = Level(
     Name.NONE,
     "Hooks run with all your rights: they change files, use the network and signal processes.",
     ("everything",),
 )
-LEVELS = (OVERLAY, NONE)
+LEVELS = (OVERLAY, LANDLOCK, NONE)

@@ -1,8 +1,8 @@
 """A filter of system calls for what namespaces and Landlock leave open, on x86-64 and 64-bit ARM.
 
 Unix sockets by path are reachable from every network namespace: a filter on `socket` keeps hooks from agents and
-daemons. Landlock does not refuse changes of modes, owners, times and attributes: without a mount namespace the filter
-does, everywhere, the scratch copy included.
+daemons. Landlock does not see changes of modes, owners, times and attributes: without a mount namespace the filter
+keeps them from taking effect, everywhere, the scratch copy included.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 #: With namespaces: the network of the view is empty, so only families that ignore network namespaces are refused.
 IN_NAMESPACES = Filter(families=(socket.AF_INET, socket.AF_INET6, _NETLINK), refused=_KEYS)
-#: Without namespaces: no sockets at all, and no change that Landlock does not see. Times are ignored instead of
-#: refused, because `touch` sets them on the file it has just created.
-ALONE = Filter(families=(), refused=(*_KEYS, *_OUTSIDE, *_CHANGES, *_ATTRIBUTES), ignored=_TIMES)
+#: Without namespaces: no sockets at all, and no change that Landlock does not see. Modes, owners and times are ignored
+#: instead of refused: `touch` and `cp` set them on files they have just created, and would fail.
+ALONE = Filter(families=(), refused=(*_KEYS, *_OUTSIDE, *_ATTRIBUTES), ignored=(*_CHANGES, *_TIMES))
 
 
 def available() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -13,9 +14,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import assert_never
 
-from hookwright.replay.isolation import kernel, namespaces, seccomp
+from hookwright.replay.isolation import kernel, landlock, namespaces, seccomp
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.changes import Written
+from hookwright.replay.isolation.copies import Copies
 from hookwright.replay.isolation.keeper import Keeper, end_with_keeper, split
 from hookwright.replay.isolation.levels import Level, Name
 from hookwright.replay.isolation.overlay import Overlays, mount_proc
@@ -23,7 +25,7 @@ from hookwright.replay.isolation.overlay import Overlays, mount_proc
 #: What hooks find in their environment during a replay.
 MARK = "HOOKWRIGHT_REPLAY"
 
-_PREFIX = "hookwright-replay-"
+_PREFIX = "hookwright-view-"
 
 #: Returns what was written since the last renewal; None if that is not known.
 Look = Callable[[], tuple[Written, ...] | None]
@@ -67,6 +69,8 @@ def enter(level: Level, bounds: Bounds) -> View:
     match level.name:
         case Name.OVERLAY:
             return _enter_overlay(level, bounds.resolved())
+        case Name.LANDLOCK:
+            return _enter_landlock(level, bounds.resolved())
         case Name.NONE:
             return _open(level, bounds.resolved())
         case _:
@@ -93,6 +97,41 @@ def _enter_overlay(level: Level, bounds: Bounds) -> View:
     end_with_keeper()
     os.chdir(here)
     return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper))
+
+
+def _enter_landlock(level: Level, bounds: Bounds) -> View:
+    version = landlock.abi()
+    if version < landlock.LEAST or not seccomp.available():
+        needs = f"it needs Landlock version {landlock.LEAST} (Linux 6.2) on x86-64 or 64-bit ARM"
+        raise OSError(errno.ENOSYS, f"{needs}; this is version {version} on {os.uname().machine}")
+    copies = Copies(bounds, _PREFIX)
+    kernel.adopt_orphans()
+    keeper = split(copies)
+    root = os.geteuid() == 0
+    kernel.keep_capabilities(kernel.ROOT_READS if root else 0)
+    # Root could change the machine's settings below /proc; others write their own memory there, as warm hooks do.
+    writable = (copies.project, copies.temp, copies.scratch, *landlock.DEVICES, *(() if root else ("/proc",)))
+    landlock.restrict(writable)
+    seccomp.apply(seccomp.ALONE)
+    kernel.hide_memory()
+    end_with_keeper()
+    inside = Bounds(copies.project, bounds.home, copies.temp)
+    os.chdir(copies.project)
+    return View(level, inside, copies.scratch, copies.written, lambda: _renew_copies(keeper, copies))
+
+
+def _renew_copies(keeper: Keeper, copies: Copies) -> None:
+    keeper.renew()
+    _reap()
+    copies.remember()
+    os.chdir(copies.project)
+
+
+def _reap() -> None:
+    """Collect children that have ended, orphans of hooks among them."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _renew_overlay(keeper: Keeper) -> None:
