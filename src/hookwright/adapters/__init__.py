@@ -1,1 +1,38 @@
-"""Claude Code hooks in other agent frameworks."""
+"""Claude Code hooks in other agent frameworks.
+
+| module | contents |
+|---|---|
+| `bridge` | `Bridge`: one session of hooks for many conversations, from any thread; `Setup` |
+| `turn` | `Turn`: one run of an agent, moment by moment, and the orders that hooks give |
+| `orders` | what an adapter has to do: `Before`, `After`, `Prompted`, `Requested`, `Stopped` |
+| `tools` | Claude's names, inputs and outputs of native tools, and the way back |
+| `reconcile` | tool results that no hook was asked about |
+| `portal` | the thread in which hooks run |
+
+An adapter is imported by its own name, as `hookwright.adapters.pydantic_ai`, and needs its framework.
+"""
+
+from hookwright.adapters.bridge import Bridge, Choices, Setup
+from hookwright.adapters.orders import After, Before, Call, Prompted, Requested, Started, Stopped
+from hookwright.adapters.portal import Pending
+from hookwright.adapters.reconcile import Result
+from hookwright.adapters.tools import Tool, ToolTable
+from hookwright.adapters.turn import Turn
+
+__all__ = [
+    "After",
+    "Before",
+    "Bridge",
+    "Call",
+    "Choices",
+    "Pending",
+    "Prompted",
+    "Requested",
+    "Result",
+    "Setup",
+    "Started",
+    "Stopped",
+    "Tool",
+    "ToolTable",
+    "Turn",
+]

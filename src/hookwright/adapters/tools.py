@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from hookwright.protocol.jsontext import Json
+from hookwright.protocol.plain import plain
 
 #: Makes the path of a tool's input absolute; a framework with its own file system gives another one.
 Paths = Callable[[str], str]
@@ -104,7 +105,7 @@ class ToolTable:
         tool = Tool(f"mcp__{server}__{name}") if foreign else self.tool(name)
         keys = renamed(native, tool.input)
         shaped = {keys[key]: to_claude(value, tool.units.get(keys[key]), self._paths) for key, value in native.items()}
-        return Shaped(tool.name, shaped, () if tool.name == name else (name,), keys, tool.units, native)
+        return Shaped(tool.name, plain(shaped), () if tool.name == name else (name,), keys, tool.units, native)
 
 
 def renamed(native: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,144 @@
+"""What an adapter has to do after hooks ran: one frozen value per moment, read from the outcome by pure functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.outcome import Outcome
+from hookwright.visibility import NOT_RUN, Form, Message, Place, Reader, as_sent, for_reader, model_texts
+
+
+def new_call_id() -> str:
+    """Return an id for a tool call of a framework that has none."""
+    return f"toolu_{os.urandom(12).hex()}"
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A tool call as the framework knows it."""
+
+    name: str
+    input: Mapping[str, Json]
+    id: str = msgspec.field(default_factory=new_call_id)
+    #: The MCP server whose tool it is; `name` is then the name that the server gives the tool.
+    server: str = ""
+
+
+class Started(msgspec.Struct, frozen=True):
+    """After SessionStart or SubagentStart."""
+
+    #: Texts for the model, after the first prompt.
+    notes: tuple[str, ...] = ()
+    #: A first prompt that a hook gives; most frameworks have their own and ignore it.
+    prompt: str | None = None
+
+
+class Prompted(msgspec.Struct, frozen=True):
+    """After UserPromptSubmit."""
+
+    #: The prompt must not reach the model, and this is why: tell the user.
+    refusal: str | None = None
+    #: Texts for the model, as a user message after the prompt.
+    notes: tuple[str, ...] = ()
+
+
+class Before(msgspec.Struct, frozen=True, kw_only=True):
+    """After PreToolUse, and PermissionRequest where a hook asked. Read the fields in this order."""
+
+    #: The run ends now, without another model call, and this is why. The call is refused as well.
+    stop: str | None = None
+    #: The tool must not run; the model reads this as the failed result of the call.
+    refusal: str | None = None
+    #: A person has to decide, and this is the question.
+    ask: str | None = None
+    #: The native input to run the tool with: the same object unless a hook rewrote it.
+    input: Mapping[str, Json]
+    #: Texts for the model next to a refusal; those of a call that runs come with its result.
+    notes: tuple[str, ...] = ()
+
+
+class After(msgspec.Struct, frozen=True, kw_only=True):
+    """After PostToolUse or PostToolUseFailure."""
+
+    #: The run ends after this result, and this is why.
+    stop: str | None = None
+    #: The native result: the same object unless `rewritten`.
+    output: Json = None
+    rewritten: bool = False
+    #: Texts for the model next to the result; where a result cannot carry them, pass them to `Turn.later`.
+    notes: tuple[str, ...] = ()
+
+
+class Requested(msgspec.Struct, frozen=True):
+    """Before a model call."""
+
+    #: The model must not be called, and this is why.
+    refusal: str | None = None
+    #: The run ends instead of calling the model, and this is why.
+    stop: str | None = None
+    #: Texts for the model, as user messages after everything else.
+    notes: tuple[str, ...] = ()
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    """After Stop or SubagentStop."""
+
+    #: What sends the agent back to work, as a user message; empty if it may stop.
+    again: tuple[str, ...] = ()
+    #: Why a hook ended the turn for good.
+    stop: str | None = None
+
+
+# ── from an outcome ─────────────────────────────────────────────────────────
+
+
+def notes(outcome: Outcome) -> tuple[str, ...]:
+    """Return what the model reads of an outcome in a message of its own: context and feedback, in order.
+
+    Law: a refused or rewritten result is the result itself; the reason of a stop waits for the next model call, which
+    is `parting`; everything else the model reads is a note.
+    """
+    return _sent(outcome, lambda message: message.form is not Form.STOP)
+
+
+def parting(outcome: Outcome) -> tuple[str, ...]:
+    """Return why a hook ended the run, for the model to read in the next run of the conversation."""
+    return _sent(outcome, lambda message: message.form is Form.STOP)
+
+
+def _sent(outcome: Outcome, wanted: Callable[[Message], bool]) -> tuple[str, ...]:
+    if not outcome.runs:
+        return ()
+    read = for_reader(outcome, Reader.MODEL)
+    chosen = [one for one in read if one.place in (Place.USER, Place.REMINDER) and wanted(one)]
+    return tuple(part.text for part in as_sent(one for one in chosen if one.form is not Form.PROMPT))
+
+
+def refusal(outcome: Outcome) -> str | None:
+    """Return the failed result of a call that hooks denied or ended the run before; None if they did neither."""
+    texts = model_texts(outcome, Place.ERROR)
+    if texts:
+        return "\n".join(texts)
+    return (outcome.reason or NOT_RUN) if outcome.blocked or outcome.stop is not None else None
+
+
+def stop_reason(outcome: Outcome) -> str | None:
+    """Return why a hook ended the run; None if no hook did."""
+    said = [one.text for one in for_reader(outcome, Reader.USER) if one.form is Form.STOP]
+    return "\n".join(said) if outcome.stop is not None else None
+
+
+def for_user(outcome: Outcome) -> tuple[str, ...]:
+    """Return what a person has to read of an outcome: blocks, failures of hooks and their messages."""
+    if not outcome.runs:
+        return ()
+    return tuple(one.text for one in for_reader(outcome, Reader.USER) if one.form is not Form.QUESTION)
+
+
+def question(outcome: Outcome) -> str:
+    """Return what to ask a person about a call."""
+    asked = [one.text for one in for_reader(outcome, Reader.USER) if one.form is Form.QUESTION]
+    return "\n".join(asked) or outcome.reason or "A hook defers this call to a person."
