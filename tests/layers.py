@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("warm", "author"),
     ("wiring",),
     ("session",),
+    ("dialects",),
     ("agent.transcript", "agent.tools", "agent.permissions"),
     ("cases", "lint", "templates", "agent.state"),
     ("replay", "adapters"),

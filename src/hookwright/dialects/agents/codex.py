@@ -1,0 +1,161 @@
+"""Codex CLI."""
+
+from __future__ import annotations
+
+from hookwright.dialects.model import (
+    Answers,
+    Clock,
+    Dialect,
+    Evidence,
+    Field,
+    FileScope,
+    Form,
+    HookFile,
+    Layout,
+    MatcherRule,
+    Matching,
+    Moment,
+    Proof,
+    Tool,
+    Unit,
+    UnknownEvent,
+)
+
+VERSION = "0.166.0"
+RUN = Proof(Evidence.RECORDED, VERSION, VERSION, f"tests/dialects/codex/{VERSION}.jsonl")
+READ = Proof(Evidence.DOCUMENTED, "0.150", VERSION, "openai/codex:codex-rs/hooks, learn.chatgpt.com/docs/hooks")
+TOLD = Proof(Evidence.REPORTED, VERSION, VERSION, "openai/codex issues 26733, 27833")
+
+CODEX = Dialect(
+    name="codex",
+    title="Codex CLI",
+    program="codex",
+    version=VERSION,
+    proof=RUN,
+    moments=(
+        Moment(name="SessionStart", claude="SessionStart", proof=READ, context=True),
+        Moment(name="SessionEnd", claude="SessionEnd", proof=READ, limit=3.0, note="limited to 3 seconds"),
+        Moment(
+            name="UserPromptSubmit",
+            claude="UserPromptSubmit",
+            proof=READ,
+            refused_by=(Form.BLOCK, Form.EXIT_2),
+            context=True,
+        ),
+        Moment(
+            name="PreToolUse",
+            claude="PreToolUse",
+            proof=RUN,
+            refused_by=(Form.DENY, Form.BLOCK, Form.EXIT_2),
+            context=True,
+            note="reading, searching and web search have no tool, so no event",
+        ),
+        Moment(
+            name="PermissionRequest",
+            claude="PermissionRequest",
+            proof=READ,
+            refused_by=(Form.BEHAVIOR, Form.EXIT_2),
+            note="`updatedInput` and `interrupt` refuse the request",
+        ),
+        Moment(
+            name="PostToolUse",
+            claude="PostToolUse",
+            proof=READ,
+            refused_by=(Form.BLOCK, Form.EXIT_2),
+            context=True,
+            note="also fires for a command that failed; a block replaces the result",
+        ),
+        Moment(name="PreCompact", claude="PreCompact", proof=READ, note="a refusal has no effect"),
+        Moment(name="PostCompact", claude="PostCompact", proof=READ),
+        Moment(name="SubagentStart", claude="SubagentStart", proof=READ, context=True),
+        Moment(name="SubagentStop", claude="SubagentStop", proof=READ, refused_by=(Form.BLOCK, Form.EXIT_2)),
+        Moment(name="Stop", claude="Stop", proof=READ, refused_by=(Form.BLOCK, Form.EXIT_2)),
+    ),
+    fields=(
+        Field("session_id", "session_id", RUN),
+        Field("transcript_path", "transcript_path", RUN, "the file has Codex's own format"),
+        Field("cwd", "cwd", RUN),
+        Field("permission_mode", "permission_mode", RUN),
+        Field("tool_name", "tool_name", RUN),
+        Field("tool_input", "tool_input", RUN),
+        Field("tool_use_id", "tool_use_id", RUN),
+        Field("tool_response", "tool_response", READ, "a string"),
+        Field("stop_hook_active", "stop_hook_active", READ),
+        Field("last_assistant_message", "last_assistant_message", READ),
+        Field("agent_id", "agent_id", READ),
+        Field("agent_type", "agent_type", READ),
+    ),
+    tools=(
+        Tool(name="Bash", claude="Bash", proof=RUN, needs=("command",), note="`exec_command` and the older shells"),
+        Tool(
+            name="apply_patch",
+            claude="Edit",
+            proof=RUN,
+            patch=True,
+            note="`tool_input.command` is a patch with several files: one event per path, Write for a new file",
+        ),
+        Tool(name="spawn_agent", claude="Agent", proof=READ),
+    ),
+    matching=Matching(
+        rule=MatcherRule.CLAUDE_NARROW,
+        proof=READ,
+        aliases=(("Write", "apply_patch"), ("Edit", "apply_patch"), ("Agent", "spawn_agent")),
+        note="an alias selects a tool; the payload keeps Codex's name",
+    ),
+    answers=Answers(
+        proof=RUN,
+        exit_2_needs_text=True,
+        reason_needed=True,
+        strict=True,
+        rewrite="updatedInput",
+        note="an answer with an unknown or unsupported field fails and the call runs; the model reads nothing of it",
+    ),
+    clock=Clock(unit=Unit.SECONDS, default=600.0, key="timeout", exported=600, proof=READ),
+    files=(
+        HookFile(
+            path="/etc/codex/hooks.json", scope=FileScope.MANAGED, layout=Layout.GROUPS, proof=READ, note="the system's"
+        ),
+        HookFile(
+            path="~/.codex/hooks.json",
+            scope=FileScope.USER,
+            layout=Layout.GROUPS,
+            proof=RUN,
+            folder_variable="CODEX_HOME",
+            note="an unknown key at the top rejects the file",
+        ),
+        HookFile(
+            path="~/.codex/config.toml",
+            scope=FileScope.USER,
+            layout=Layout.GROUPS,
+            proof=READ,
+            folder_variable="CODEX_HOME",
+            note="`[hooks]`",
+        ),
+        HookFile(
+            path=".codex/hooks.json",
+            scope=FileScope.PROJECT,
+            layout=Layout.GROUPS,
+            proof=READ,
+            note="in trusted projects; an unknown key at the top rejects the file",
+        ),
+        HookFile(
+            path=".codex/config.toml", scope=FileScope.PROJECT, layout=Layout.GROUPS, proof=READ, note="`[hooks]`"
+        ),
+    ),
+    handler_keys=(
+        "type",
+        "command",
+        "timeout",
+        "async",
+        "statusMessage",
+        "commandWindows",
+        "additionalContextLimit",
+    ),
+    unknown_event=UnknownEvent.UNSEEN,
+    order="all at once; of several rewrites the last one to finish is applied",
+    trust="a hash of each handler, approved in `/hooks`; an untrusted hook is skipped without a word in `codex exec`",
+    traps=(
+        "`prompt` and `agent` handlers are parsed and never run",
+        "a hook runs in a login shell: what the profile prints on stderr belongs to the hook",
+    ),
+)
