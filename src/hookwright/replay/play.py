@@ -1,0 +1,186 @@
+"""Fire past events at the hooks of one configuration, on the live engine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from hookwright.background import Background
+from hookwright.cases.case import decision_word
+from hookwright.config import Loaded
+from hookwright.engine import HookEngine, Options
+from hookwright.executors.command import CommandExecutor
+from hookwright.hookset import Entry
+from hookwright.observers.journal import decision_of, short
+from hookwright.protocol.events import Event
+from hookwright.protocol.handlers import Handler
+from hookwright.protocol.jsontext import Json
+from hookwright.protocol.outcome import Ending, Outcome, Run, SkipReason
+from hookwright.protocol.wire import encode
+from hookwright.replay.facts import Facts, facts_of
+from hookwright.replay.model import Code, Doubt, Ran, Replayed
+from hookwright.replay.past import Past
+from hookwright.replay.transcript_copy import TranscriptCopy
+from hookwright.replay.views import View
+from hookwright.replay.watching import Answers, Watched, Witness
+
+#: The random name of a file with a long text.
+_SPILLED = re.compile(r"hook-[0-9a-f]{16}\.txt")
+_UNTRUSTED = (SkipReason.UNTRUSTED, SkipReason.CHANGED)
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """How the hooks of a replay run."""
+
+    view: View
+    #: The environment hooks inherit.
+    env: Mapping[str, str]
+    #: A folder for files that the engine itself writes.
+    scratch: str
+    #: Ids of handlers that were seen to depend on nothing but the event.
+    pure: frozenset[str] = frozenset()
+    #: Answers to equal events; None to ask about every event.
+    answers: Answers | None = None
+    #: Whether events are missing, so that what a hook keeps between events is incomplete.
+    sampled: bool = False
+
+
+class Player:
+    """The hooks of one configuration, ready for the events of one session at a time."""
+
+    def __init__(self, loaded: Loaded | None, setting: Setting) -> None:
+        self._loaded = loaded
+        self._setting = setting
+        self._facts: dict[int, tuple[Entry, Facts]] = {}
+        self._copy = TranscriptCopy(setting.scratch)
+        self._background = Background()
+        if loaded is None:
+            return
+        host = msgspec.structs.replace(
+            loaded.host, env={**setting.env, **setting.view.env}, config_dir=setting.scratch, attended=False
+        )
+        self._facts = {id(entry.handler): (entry, facts_of(entry, loaded)) for entry in loaded.hooks}
+        self._host = host
+        commands = CommandExecutor(host, self._background)
+        self._watched = Watched(commands, self.facts, setting.view, setting.answers)
+        self._engine = self._new_engine(loaded)
+
+    def facts(self, handler: Handler) -> Facts:
+        """Return what is known of a handler of this configuration."""
+        return self._facts[id(handler)][1]
+
+    def selected(self, event: Event) -> tuple[Facts, ...]:
+        """Return the handlers that run for an event, in order."""
+        if self._loaded is None:
+            return ()
+        return tuple(self.facts(handler) for handler in self._engine.select(event).handlers)
+
+    def unasked(self, event: Event) -> Replayed:
+        """Return the outcome of an event that selects no handler, as `play` would, without firing it."""
+        if self._loaded is None:
+            return Replayed()
+        nothing = Outcome(event=event.event_name, skips=self._engine.select(event).skips)
+        return self._replayed(nothing, Witness(), True)
+
+    @property
+    def handlers(self) -> tuple[tuple[Entry, Facts], ...]:
+        """Every configured handler with what is known of it, in configuration order."""
+        return tuple(self._facts.values())
+
+    def begin_session(self) -> None:
+        """Forget the session before: hooks declared `once` may run again, and no state is left."""
+        if self._loaded is not None:
+            self._engine = self._new_engine(self._loaded)
+
+    def _new_engine(self, loaded: Loaded) -> HookEngine:
+        return HookEngine(
+            loaded.hooks,
+            host=self._host,
+            executors=self._watched.executors(self._setting.pure),
+            background=self._background,
+            gate=loaded.gate,
+            options=Options(await_rewake=True),
+        )
+
+    async def play(self, past: Past) -> Replayed:
+        """Fire one event and wait for every hook, background hooks included."""
+        if self._loaded is None:
+            return Replayed()
+        witness = self._watched.begin(past)
+        event, cut = self._with_transcript(past)
+        outcome = await self._engine.fire(event)
+        await self._background.wait()
+        self._background.collect()
+        return self._replayed(outcome, witness, cut)
+
+    def _with_transcript(self, past: Past) -> tuple[Event, bool]:
+        """Return the event with a transcript of its own, which ends where the event happened if that is known."""
+        path, cut = self._copy.path_of(past), True
+        if any(facts.transcript for facts in self.selected(past.event)):
+            cut = self._copy.cut(past)
+        return msgspec.structs.replace(past.event, transcript_path=path), cut
+
+    def _replayed(self, outcome: Outcome, witness: Witness, cut: bool) -> Replayed:
+        doubts = list(witness.doubts)
+        doubts += [doubt for run in outcome.runs for doubt in self._of_run(run, cut)]
+        doubts += [
+            Doubt(Code.UNTRUSTED, self.facts(skip.handler).id) for skip in outcome.skips if skip.reason in _UNTRUSTED
+        ]
+        context = sum(map(len, (*outcome.context, *outcome.plain)))
+        changed = (outcome.updated_input, outcome.updated_output)
+        return Replayed(
+            decision=decision_word(outcome),
+            reasons=tuple(short(reason) for reason in outcome.reasons),
+            rewritten="" if changed == (None, None) else _digest(changed),
+            said=_said(outcome, self._setting.scratch),
+            context=context,
+            runs=tuple(self._ran(run, witness) for run in outcome.runs),
+            skipped=len(outcome.skips),
+            doubts=tuple(sorted(set(doubts), key=lambda one: (one.handler, one.code.value, one.detail))),
+        )
+
+    def _of_run(self, run: Run, cut: bool) -> list[Doubt]:
+        facts = self.facts(run.handler)
+        found: list[Doubt] = []
+        if run.handler.background:
+            return found
+        if run.verdict.ending is Ending.ERROR:
+            found.append(Doubt(Code.FAILED, facts.id, short(run.verdict.error or "")))
+        if facts.transcript and not cut:
+            found.append(Doubt(Code.TRANSCRIPT, facts.id))
+        if self._setting.sampled and facts.id not in self._setting.pure:
+            found.append(Doubt(Code.STATE, facts.id, "only a sample of the events is replayed"))
+        return found
+
+    def _ran(self, run: Run, witness: Witness) -> Ran:
+        facts = self.facts(run.handler)
+        word, _ = decision_of(run.verdict.decision)
+        stopped = "stop" if run.verdict.stop is not None else "none"
+        ms = witness.took.get(facts.id, run.timing.seconds * 1000)
+        return Ran(
+            handler=facts.id,
+            decision=word or stopped,
+            ending=run.verdict.ending.value,
+            ms=round(ms, 3),
+            reused=facts.id in witness.reused,
+        )
+
+    async def aclose(self) -> None:
+        """Stop what still runs."""
+        await self._background.aclose()
+
+
+def _said(outcome: Outcome, scratch: str) -> str:
+    """Return a digest of what hooks told people and the model; empty if they told nothing."""
+    stop = None if outcome.stop is None else [outcome.stop.reason]
+    said = (outcome.context, outcome.plain, outcome.system_messages, dict(outcome.fields), stop)
+    return (
+        "" if said == ((), (), (), {}, None) else _digest(_SPILLED.sub("", encode(said).decode().replace(scratch, "")))
+    )
+
+
+def _digest(value: Json) -> str:
+    return hashlib.sha256(encode(value)).hexdigest()[:16]

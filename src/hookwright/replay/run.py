@@ -1,0 +1,303 @@
+"""replay: past events in, changes out. Each event is fired at both configurations; everything else is bookkeeping."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from itertools import groupby
+
+import msgspec
+
+from hookwright.config import Places
+from hookwright.errors import ConfigError
+from hookwright.hookset import Entry
+from hookwright.observers.journal import short
+from hookwright.protocol.handlers import CommandHandler
+from hookwright.replay.facts import Facts
+from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
+from hookwright.replay.past import Past
+from hookwright.replay.play import Player, Setting
+from hookwright.replay.pool import Killed, OutOfTime, TaskRun
+from hookwright.replay.sides import Side, side
+from hookwright.replay.views import OpenView
+from hookwright.replay.work import Pair, Plan, Trial, play_sessions, try_handlers
+
+#: Events on which a handler is tried before it is believed to be pure.
+_TRIED = 2
+#: Events of one task where no hook keeps anything between events.
+_CHUNK = 64
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """Which events of many are replayed."""
+
+    #: A number of events, or a share of them if it is below 1.
+    size: float
+    seed: int = 0
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """The events that are replayed; an empty set means all."""
+
+    events: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    #: The beginning of a session id.
+    session: str = ""
+    since: float | None = None
+    until: float | None = None
+
+    def takes(self, past: Past) -> bool:
+        """Return whether an event is wanted; one without a time is wanted at any time."""
+        event, when = past.event, past.time
+        return (
+            (not self.events or event.event_name in self.events)
+            and (not self.tools or getattr(event, "tool_name", None) in self.tools)
+            and event.session_id.startswith(self.session)
+            and (when is None or self.since is None or when >= self.since)
+            and (when is None or self.until is None or when <= self.until)
+        )
+
+
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a replay runs."""
+
+    places: Places = msgspec.field(default_factory=Places)
+    isolation: str = "none"
+    #: Further variables that hooks inherit.
+    env: tuple[str, ...] = ()
+    jobs: int = msgspec.field(default_factory=lambda: os.cpu_count() or 1)
+    choice: Choice = msgspec.field(default_factory=Choice)
+    sample: Sample | None = None
+    #: Whether an answer is used again for an equal event.
+    reuse: bool = True
+    #: Seconds after which no further task begins; None for no limit.
+    budget: float | None = None
+
+
+class HandlerRow(msgspec.Struct, frozen=True):
+    """A handler of either configuration, as a report names it."""
+
+    id: str
+    event: str
+    matcher: str
+    kind: str
+    label: str
+    #: The settings file and line.
+    path: str
+    line: int
+    #: The configurations it belongs to: baseline, candidate.
+    sides: tuple[str, ...]
+    #: Whether it was seen to answer by the event alone, so that equal events are asked once.
+    pure: bool = False
+
+
+class _Session(msgspec.Struct, frozen=True):
+    """The chosen events of one session, with the turn of each."""
+
+    pasts: tuple[Past, ...]
+    turns: tuple[str, ...]
+
+
+def replay(
+    source: Iterable[Past],
+    candidate: str = "current",
+    baseline: str = "none",
+    *,
+    conditions: Conditions | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Change]:
+    """Replay past events at a candidate and a baseline; yield what changed and what did not, by session and line."""
+    with prepared(source, candidate, baseline, conditions=conditions, executor=executor) as ready:
+        yield from ready
+
+
+@contextmanager
+def prepared(
+    source: Iterable[Past],
+    candidate: str = "current",
+    baseline: str = "none",
+    *,
+    conditions: Conditions | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Replay]:
+    """Load both configurations and read the history; iterate over the result to replay it."""
+    conditions = conditions if conditions is not None else Conditions()
+    with ExitStack() as closing:
+        sides = [closing.enter_context(side(name, conditions.places)) for name in (baseline, candidate)]
+        run: TaskRun[list[Pair]] = TaskRun(executor, conditions.jobs)
+        closing.callback(run.close)
+        yield Replay(source, (sides[0], sides[1]), conditions, run)
+
+
+class Replay:
+    """A replay that is ready to run: what will be fired, at which handlers, and how."""
+
+    def __init__(
+        self, source: Iterable[Past], sides: tuple[Side, Side], conditions: Conditions, run: TaskRun[list[Pair]]
+    ) -> None:
+        self.conditions = conditions
+        kept, self.repeats = once(list(source))
+        self.sides = sides
+        self._run = run
+        self._players = tuple(_survey(one) for one in sides)
+        wanted = sampled([past for past in kept if conditions.choice.takes(past)], conditions.sample)
+        chosen = {id(past) for past in wanted}
+        self._sessions = [
+            one
+            for _, group in groupby(kept, lambda past: past.event.session_id)
+            if (one := _session(group, chosen)).pasts
+        ]
+        self.total = len(wanted)
+        self.plan = self._plan()
+
+    def _plan(self) -> Plan:
+        places = self.conditions.places
+        return Plan(
+            baseline=self.sides[0],
+            candidate=self.sides[1],
+            level=self.conditions.isolation,
+            project=os.path.realpath(os.path.join(places.surroundings.cwd, places.project)),
+            home=places.surroundings.home,
+            env=self.conditions.env,
+            reuse=self.conditions.reuse,
+            sampled=self.conditions.sample is not None,
+        )
+
+    @property
+    def handlers(self) -> tuple[HandlerRow, ...]:
+        """Every handler of both configurations, in configuration order."""
+        rows: dict[str, HandlerRow] = {}
+        for name, player in zip(("baseline", "candidate"), self._players, strict=True):
+            for entry, facts in player.handlers:
+                known = rows.get(facts.id)
+                sides = (*known.sides, name) if known is not None and name not in known.sides else (name,)
+                rows[facts.id] = _row(entry, facts, known.sides if known and name in known.sides else sides, self.plan)
+        return tuple(rows.values())
+
+    def __iter__(self) -> Iterator[Change]:
+        """Replay; each session is complete when its first event is yielded."""
+        until = None if self.conditions.budget is None else time.monotonic() + self.conditions.budget
+        self.plan = msgspec.structs.replace(self.plan, pure=self._pure())
+        packed = self.plan.packed()
+        cut = [self._parts(session) for session in self._sessions]
+        tasks = [(packed, part) for parts in cut for part in parts]
+        results = self._run.results(play_sessions, tasks, until)
+        for session, parts in zip(self._sessions, cut, strict=True):
+            played: dict[int, Change] = {}
+            for part in parts:
+                played |= {id(change.past): change for change in _changes(part, next(results))}
+            changes = [played.get(id(past)) or self._unasked(past) for past in session.pasts]
+            yield from mark_after(changes, session.turns)
+
+    # ── what has to be asked ────────────────────────────────────────────────
+
+    def _unasked(self, past: Past) -> Change:
+        before, now = (player.unasked(past.event) for player in self._players)
+        return Change(past=past, before=before, now=now, bucket=compare(before, now))
+
+    def _selected(self, past: Past) -> list[Facts]:
+        return [facts for player in self._players for facts in player.selected(past.event)]
+
+    def _parts(self, session: _Session) -> list[tuple[Past, ...]]:
+        """Return the events of a session that select a handler, as tasks.
+
+        Law: a session is one task if any of its handlers may keep something between events; else it is cut.
+        """
+        asked = [(past, facts) for past in session.pasts if (facts := self._selected(past))]
+        pasts = tuple(past for past, _ in asked)
+        if not all(one.id in self.plan.pure for _, facts in asked for one in facts):
+            return [pasts] if pasts else []
+        return [pasts[at : at + _CHUNK] for at in range(0, len(pasts), _CHUNK)]
+
+    def _pure(self) -> frozenset[str]:
+        """Try every handler that may be pure by its text on the first events that select it."""
+        trials = [trial for number, player in enumerate(self._players) for trial in self._trials(number, player)]
+        if not trials or not self.conditions.reuse or self.conditions.isolation == "none":
+            return frozenset()  # without isolation it cannot be seen what a hook writes, and a trial would have effects
+        tried: TaskRun[frozenset[str]] = TaskRun(None, 1)
+        try:
+            packed = self.plan.packed()
+            found = list(tried.results(try_handlers, [(packed, (trial,)) for trial in trials]))
+        finally:
+            tried.close()
+        return frozenset().union(*(one for one in found if isinstance(one, frozenset)))
+
+    def _trials(self, number: int, player: Player) -> Iterator[Trial]:
+        events: dict[str, list[Past]] = {}
+        for session in self._sessions:
+            for past in session.pasts:
+                for facts in player.selected(past.event):
+                    if len(seen := events.setdefault(facts.id, [])) < _TRIED:
+                        seen.append(past)
+        for position, (entry, facts) in enumerate(player.handlers):
+            if facts.id in events and _may_be_pure(entry, facts):
+                yield Trial(bool(number), position, tuple(events[facts.id]))
+
+
+def _survey(one: Side) -> Player:
+    """Return a player to question, not to play."""
+    loaded = one.places.load() if one.places is not None else None
+    return Player(loaded, Setting(view=OpenView(""), env={}, scratch=os.devnull))
+
+
+def _may_be_pure(entry: Entry, facts: Facts) -> bool:
+    """Return whether the text of a handler allows that it depends on nothing but the event."""
+    handler = entry.handler
+    plain = isinstance(handler, CommandHandler) and not handler.background and not handler.once
+    return plain and not facts.passing
+
+
+def _session(group: Iterable[Past], chosen: set[int]) -> _Session:
+    pasts = list(group)
+    kept = [(past, turn) for past, turn in zip(pasts, turns(pasts), strict=True) if id(past) in chosen]
+    return _Session(tuple(past for past, _ in kept), tuple(turn for _, turn in kept))
+
+
+def _changes(part: Sequence[Past], result: list[Pair] | Killed | OutOfTime) -> list[Change]:
+    if isinstance(result, Killed | OutOfTime):
+        doubt = Doubt(Code.POISON if isinstance(result, Killed) else Code.BUDGET)
+        return [unrun(past, doubt) for past in part]
+    return [
+        Change(past=past, before=before, now=now, bucket=compare(before, now))
+        for past, (before, now) in zip(part, result, strict=True)
+    ]
+
+
+def _row(entry: Entry, facts: Facts, sides: tuple[str, ...], plan: Plan) -> HandlerRow:
+    handler = entry.handler
+    source = handler.source
+    return HandlerRow(
+        id=facts.id,
+        event=entry.event,
+        matcher=entry.matcher.text or "*",
+        kind=handler.kind.value,
+        label=short(handler.label),
+        path=source.path or source.scope.value,
+        line=source.line,
+        sides=sides,
+        pure=facts.id in plan.pure,
+    )
+
+
+def sampled(pasts: Sequence[Past], sample: Sample | None) -> list[Past]:
+    """Return the events of a sample.
+
+    Law: which events are taken depends on their ids and the seed alone, never on their order; a larger sample with the
+    same seed contains every smaller one.
+    """
+    if sample is None:
+        return list(pasts)
+    size = round(sample.size * len(pasts)) if sample.size < 1 else int(sample.size)
+    if size < 1:
+        raise ConfigError(f"a sample of {sample.size:g} of {len(pasts)} events is empty; ask for more")
+
+    def lot(past: Past) -> bytes:
+        text = f"{sample.seed}\0{past.event.event_name}\0{past.call}"
+        return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+    taken = {id(past) for past in sorted(pasts, key=lot)[:size]}
+    return [past for past in pasts if id(past) in taken]

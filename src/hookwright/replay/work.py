@@ -1,0 +1,181 @@
+"""The part of a replay that runs in a worker: load both configurations once, then play sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import pickle
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import msgspec
+
+from hookwright.config import Loaded
+from hookwright.engine import HookEngine, Options
+from hookwright.executors.command import CommandExecutor
+from hookwright.hookset import Entry, HookSet
+from hookwright.protocol.handlers import CommandHandler, Kind
+from hookwright.replay.model import Replayed
+from hookwright.replay.past import Past
+from hookwright.replay.play import Player, Setting
+from hookwright.replay.sides import ALLOWED, MARK, Side
+from hookwright.replay.views import View, opened
+from hookwright.replay.watching import Answers, without_passing
+
+#: A pair of outcomes: of the baseline and of the candidate.
+Pair = tuple[Replayed, Replayed]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a worker needs to know, the same for every task of a replay."""
+
+    baseline: Side
+    candidate: Side
+    #: The level of isolation.
+    level: str
+    #: The project and the home directory whose files are kept from change.
+    project: str
+    home: str
+    #: Further variables that hooks inherit.
+    env: tuple[str, ...] = ()
+    pure: frozenset[str] = frozenset()
+    #: Whether an answer is used again for an equal event.
+    reuse: bool = True
+    sampled: bool = False
+
+    def packed(self) -> bytes:
+        """Return the plan as bytes, which are sent with every task and are its name in a worker."""
+        return pickle.dumps(self)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables hooks inherit: an allow-list, and the mark of a replay."""
+        places = self.candidate.places or self.baseline.places
+        outer = places.env if places is not None else {}
+        return {name: outer[name] for name in (*ALLOWED, *self.env) if name in outer} | {MARK: "1"}
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A handler, by its configuration and its position there, and events to try it on."""
+
+    of_candidate: bool
+    position: int
+    pasts: tuple[Past, ...]
+
+
+def play_sessions(packed: bytes, pasts: Sequence[Past]) -> list[Pair]:
+    """Play the events of one session, or a part of one whose hooks keep nothing between events."""
+    return _worker(packed).play(pasts)
+
+
+def try_handlers(packed: bytes, trials: Sequence[Trial]) -> frozenset[str]:
+    """Return the ids of the handlers that answer by nothing but the event."""
+    return _worker(packed).pure(trials)
+
+
+#: The worker of this process and the plan it was set up for; a process has one at a time.
+_HELD: list[tuple[bytes, Worker]] = []
+
+
+def _worker(packed: bytes) -> Worker:
+    """Set a worker up at the first task of a plan; it lasts until the process ends or gets another plan."""
+    if _HELD and _HELD[0][0] == packed:
+        return _HELD[0][1]
+    _close()
+    plan: Plan = pickle.loads(packed)
+    if not _HELD:
+        atexit.register(_close)
+    _HELD.append((packed, Worker(plan)))
+    return _HELD[0][1]
+
+
+def _close() -> None:
+    while _HELD:
+        _HELD.pop()[1].close()
+
+
+class Worker:
+    """Both configurations in one view of the machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._closing = ExitStack()
+        scratch = tempfile.TemporaryDirectory(prefix="hookwright-replay-", ignore_cleanup_errors=True)
+        self._scratch = os.path.realpath(self._closing.enter_context(scratch))
+        self._view: View = self._closing.enter_context(opened(plan.level, plan.project, plan.home))
+        self._loop = self._closing.enter_context(asyncio.Runner())
+        self._env = plan.environment()
+        self._loaded = [side.places.load() if side.places else None for side in (plan.baseline, plan.candidate)]
+        shared: dict[str, Answers] = {}  # equal handlers of both configurations are asked once
+        self._players = []
+        for number, loaded in enumerate(self._loaded):
+            answers = shared.setdefault(loaded.project_dir, Answers()) if loaded is not None and plan.reuse else None
+            self._players.append(Player(loaded, self._setting(plan, str(number), answers)))
+
+    def _setting(self, plan: Plan, name: str, answers: Answers | None) -> Setting:
+        return Setting(
+            view=self._view,
+            env=self._env,
+            scratch=os.path.join(self._scratch, name),
+            pure=plan.pure,
+            answers=answers,
+            sampled=plan.sampled,
+        )
+
+    def close(self) -> None:
+        """Remove the scratch folder and leave the view."""
+        self._closing.close()
+
+    def play(self, pasts: Sequence[Past]) -> list[Pair]:
+        """Play a session for the baseline, then in a fresh view for the candidate."""
+        outcomes = []
+        for player in self._players:
+            self._view.renew()
+            player.begin_session()
+            outcomes.append(self._loop.run(_played(player, pasts)))
+        return list(zip(*outcomes, strict=True))
+
+    def pure(self, trials: Sequence[Trial]) -> frozenset[str]:
+        """Try handlers; each must pass on every event of its trial.
+
+        Law: a handler is pure if, asked twice in fresh views about the same event, it gives the same reply both times
+        and writes nothing either time. Where it cannot be seen what is written, no handler is pure.
+        """
+        found = set()
+        for trial in trials:
+            loaded, player = self._loaded[trial.of_candidate], self._players[trial.of_candidate]
+            entry, facts = player.handlers[trial.position]
+            if loaded is not None and all(self._same(loaded, entry, past) for past in trial.pasts):
+                found.add(facts.id)
+        return frozenset(found)
+
+    def _same(self, loaded: Loaded, entry: Entry, past: Past) -> bool:
+        replies = []
+        for _ in range(2):
+            self._view.renew()
+            replies.append(self._loop.run(self._reply(loaded, entry, past)))
+            written = self._view.written()
+            if written is None or written:
+                self._view.renew()
+                return False
+        return replies[0] == replies[1] is not None
+
+    async def _reply(self, loaded: Loaded, entry: Entry, past: Past) -> tuple[object, ...] | None:
+        assert isinstance(entry.handler, CommandHandler)
+        host = msgspec.structs.replace(
+            loaded.host, env={**self._env, **self._view.env}, config_dir=self._scratch, attended=False
+        )
+        engine = HookEngine(
+            HookSet([entry]),
+            host=host,
+            executors={Kind.COMMAND: CommandExecutor(host)},
+            gate=loaded.gate,
+            options=Options(await_rewake=True),
+        )
+        outcome = await engine.fire(without_passing(past.event))
+        replies = [run.reply for run in outcome.runs]
+        return tuple(replies) or None
+
+
+async def _played(player: Player, pasts: Sequence[Past]) -> list[Replayed]:
+    return [await player.play(past) for past in pasts]
