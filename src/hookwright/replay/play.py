@@ -90,6 +90,11 @@ class Player:
         """Every configured handler with what is known of it, in configuration order."""
         return tuple(self._facts.values())
 
+    @property
+    def digest(self) -> str:
+        """A hash of the configuration."""
+        return self._loaded.hooks.digest if self._loaded is not None else ""
+
     def begin_session(self) -> None:
         """Forget the session before: hooks declared `once` may run again, and no state is left."""
         if self._loaded is not None:

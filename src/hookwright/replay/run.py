@@ -168,6 +168,11 @@ class Replay:
         )
 
     @property
+    def digests(self) -> tuple[str, str]:
+        """The hashes of the baseline and of the candidate."""
+        return self._players[0].digest, self._players[1].digest
+
+    @property
     def handlers(self) -> tuple[HandlerRow, ...]:
         """Every handler of both configurations, in configuration order."""
         rows: dict[str, HandlerRow] = {}

@@ -1,0 +1,1 @@
+"""Reports of a replay: for terminals, pages, programs and pull requests."""
