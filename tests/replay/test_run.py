@@ -15,9 +15,10 @@ import pytest
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.protocol.events import PreToolUse
+from hookwright.replay.choice import Choice
 from hookwright.replay.model import Bucket, Change, Code
 from hookwright.replay.past import Fate, Past, Place, Provenance
-from hookwright.replay.run import Choice, Conditions, Sample, replay, sampled
+from hookwright.replay.run import Conditions, Sample, replay, sampled
 from support import hooks_for, script, settings
 
 GUARD = """#!/bin/sh
@@ -258,15 +259,8 @@ def test_a_sample_depends_on_ids_and_seed_alone_and_larger_ones_contain_smaller_
     assert sampled(pasts, Sample(5, 2)) != few
 
 
-def test_a_choice_takes_by_event_tool_session_and_time(project: Project) -> None:
-    past = project.call(1, "ls")
-    assert Choice().takes(past)
-    assert Choice(events=frozenset({"PreToolUse"}), tools=frozenset({"Bash"}), session="s", since=1.0).takes(past)
-    for other in (
-        Choice(events=frozenset({"Stop"})),
-        Choice(tools=frozenset({"Read"})),
-        Choice(session="x"),
-        Choice(since=2000.0),
-        Choice(until=5.0),
-    ):
-        assert not other.takes(past)
+def test_a_choice_leaves_events_out_but_not_the_turns_they_begin(project: Project, pool: Executor) -> None:
+    pasts = [project.call(1, "rm -rf /"), project.call(2, "rm -rf /", tool="Other"), project.call(3, "ls")]
+    conditions = project.conditions(choice=Choice(tools=frozenset({"Bash"})))
+    found = list(replay(pasts, json_of(project.hook(GUARD)), "none", conditions=conditions, executor=pool))
+    assert [(change.past.place.line, change.after) for change in found] == [(1, None), (3, "s:t1")]

@@ -48,7 +48,7 @@ def read_filter(args: argparse.Namespace) -> Filter:
     )
 
 
-def moment(text: str, now: float) -> float:
+def moment(text: str, now: float, option: str = "--since") -> float:
     """Read a span back from now, or a date; raise ConfigError for anything else."""
     span = _SPAN.fullmatch(text)
     if span is not None:
@@ -56,7 +56,7 @@ def moment(text: str, now: float) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise ConfigError(f"--since {text}: write 30m, 2h, 30d or a date such as 2026-05-01") from None
+        raise ConfigError(f"{option} {text}: write 30m, 2h, 30d or a date such as 2026-05-01") from None
 
 
 def journal_folder(args: argparse.Namespace, env: Mapping[str, str] = os.environ) -> str:

@@ -34,7 +34,7 @@ class HelpPage(argparse.HelpFormatter):
 
 
 #: Commands whose module is not in `cli/commands`.
-_ELSEWHERE = {"demo": "hookwright.demo.command"}
+_ELSEWHERE = {"demo": "hookwright.demo.command", "replay": "hookwright.cli.history.replay"}
 
 
 def module_of(name: str) -> ModuleType:

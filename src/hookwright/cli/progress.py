@@ -8,6 +8,8 @@ from typing import TextIO
 #: Seconds before the line appears; shorter work shows none.
 PATIENCE = 0.4
 _PAUSE = 0.1
+#: Seconds after which the line also says how fast it goes.
+_LONG = 3.0
 
 
 class Progress:
@@ -28,8 +30,17 @@ class Progress:
         if self._stream is None or now - self._began < PATIENCE or now - self._shown < _PAUSE:
             return
         self._shown, self._visible = now, True
-        self._stream.write(f"\r\x1b[2K{self._what} {self._done}/{self._total}")
+        self._stream.write(f"\r\x1b[2K{self._what} {self._done}/{self._total}{self._pace(now - self._began)}")
         self._stream.flush()
+
+    def _pace(self, seconds: float) -> str:
+        """Return the rate and the time left, once there is enough to judge by."""
+        if seconds < _LONG or self._done >= self._total:
+            return ""
+        rate = self._done / seconds
+        left = (self._total - self._done) / rate
+        minutes = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"
+        return f", {rate:.0f} per second, {minutes} left" if rate >= 1 else f", {minutes} left"
 
     def end(self) -> None:
         """Remove the line."""

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from hookwright.protocol.events import CATALOGUE
 from hookwright.replay.past import Fate, Past
 
 #: Decisions from the most permissive to the strictest; `allow` skips the question that no opinion leaves to the host.
 RANKS = {"allow": 0, "none": 1, "ask": 2, "defer": 3, "block": 4, "deny": 4, "stop": 5}
 _REFUSED = RANKS["deny"]
+_RANKED = {name: rank for rank, name in enumerate(CATALOGUE)}
 
 
 class Code(enum.Enum):
@@ -175,14 +177,16 @@ def ordered(pasts: Iterable[Past]) -> list[Past]:
     """Return events by session, time and place, whatever order they were read in.
 
     Law: the result depends on the set of events alone. Sessions are in the order of their ids; inside a session, events
-    with a time are in the order of their times, and equal times, or events without one, in the order of their lines.
+    with a time are in the order of their times, and equal times, or events without one, in the order of their lines;
+    events of one line are in the order of the catalogue.
     """
     return sorted(pasts, key=_position)
 
 
-def _position(past: Past) -> tuple[str, float, str, int, str]:
-    place = past.place
-    return past.event.session_id, past.time if past.time is not None else 0.0, place.file, place.line, past.call
+def _position(past: Past) -> tuple[str, float, str, int, int, str]:
+    place, event = past.place, past.event
+    when = past.time if past.time is not None else 0.0
+    return event.session_id, when, place.file, place.line, _RANKED[event.event_name], past.call
 
 
 def once(pasts: Sequence[Past]) -> tuple[list[Past], int]:

@@ -90,6 +90,10 @@ class Player:
         """Every configured handler with what is known of it, in configuration order."""
         return tuple(self._facts.values())
 
+    def has_hooks(self, event: str) -> bool:
+        """Return whether any handler is configured for an event."""
+        return self._loaded is not None and bool(self._loaded.hooks.of_event(event))
+
     @property
     def digest(self) -> str:
         """A hash of the configuration."""

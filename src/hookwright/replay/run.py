@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
@@ -16,7 +16,9 @@ from hookwright.config import Places
 from hookwright.errors import ConfigError
 from hookwright.hookset import Entry
 from hookwright.observers.journal import short
+from hookwright.protocol.events import CATALOGUE, UserPromptSubmit
 from hookwright.protocol.handlers import CommandHandler
+from hookwright.replay.choice import Choice
 from hookwright.replay.facts import Facts
 from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
 from hookwright.replay.past import Past
@@ -32,34 +34,18 @@ _TRIED = 2
 _CHUNK = 64
 
 
+#: Returns whether an event of a tool is wanted; the tool is empty for events without one.
+Wanted = Callable[[str, str], bool]
+#: Past events, or a function that reads those that are wanted.
+Source = Iterable[Past] | Callable[[Wanted], Iterable[Past]]
+
+
 class Sample(msgspec.Struct, frozen=True):
     """Which events of many are replayed."""
 
     #: A number of events, or a share of them if it is below 1.
     size: float
     seed: int = 0
-
-
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """The events that are replayed; an empty set means all."""
-
-    events: frozenset[str] = frozenset()
-    tools: frozenset[str] = frozenset()
-    #: The beginning of a session id.
-    session: str = ""
-    since: float | None = None
-    until: float | None = None
-
-    def takes(self, past: Past) -> bool:
-        """Return whether an event is wanted; one without a time is wanted at any time."""
-        event, when = past.event, past.time
-        return (
-            (not self.events or event.event_name in self.events)
-            and (not self.tools or getattr(event, "tool_name", None) in self.tools)
-            and event.session_id.startswith(self.session)
-            and (when is None or self.since is None or when >= self.since)
-            and (when is None or self.until is None or when <= self.until)
-        )
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +89,7 @@ class _Session(msgspec.Struct, frozen=True):
 
 
 def replay(
-    source: Iterable[Past],
+    source: Source,
     candidate: str = "current",
     baseline: str = "none",
     *,
@@ -117,7 +103,7 @@ def replay(
 
 @contextmanager
 def prepared(
-    source: Iterable[Past],
+    source: Source,
     candidate: str = "current",
     baseline: str = "none",
     *,
@@ -137,14 +123,15 @@ class Replay:
     """A replay that is ready to run: what will be fired, at which handlers, and how."""
 
     def __init__(
-        self, source: Iterable[Past], sides: tuple[Side, Side], conditions: Conditions, run: TaskRun[list[Pair]]
+        self, source: Source, sides: tuple[Side, Side], conditions: Conditions, run: TaskRun[list[Pair]]
     ) -> None:
         self.conditions = conditions
-        kept, self.repeats = once(list(source))
         self.sides = sides
         self._run = run
         self._players = tuple(_survey(one) for one in sides)
-        wanted = sampled([past for past in kept if conditions.choice.takes(past)], conditions.sample)
+        read = source(self._wants) if callable(source) else source
+        kept, self.repeats = once([self._light(past) for past in read])
+        wanted = sampled([past for past in kept if _takes(conditions.choice, past)], conditions.sample)
         chosen = {id(past) for past in wanted}
         self._sessions = [
             one
@@ -153,6 +140,17 @@ class Replay:
         ]
         self.total = len(wanted)
         self.plan = self._plan()
+
+    def _wants(self, event: str, _tool: str) -> bool:
+        """Return whether an event is to be read: every call and prompt is, and any other that has a handler."""
+        matters = CATALOGUE[event].rules.opens_call or event == UserPromptSubmit.event_name
+        return matters or any(player.has_hooks(event) for player in self._players)
+
+    def _light(self, past: Past) -> Past:
+        """Drop the response of a tool, which may be large, from an event that no handler reads."""
+        if getattr(past.event, "tool_response", None) is None or self._selected(past):
+            return past
+        return msgspec.structs.replace(past, event=msgspec.structs.replace(past.event, tool_response=None))
 
     def _plan(self) -> Plan:
         places = self.conditions.places
@@ -254,6 +252,12 @@ def _may_be_pure(entry: Entry, facts: Facts) -> bool:
     handler = entry.handler
     plain = isinstance(handler, CommandHandler) and not handler.background and not handler.once
     return plain and not facts.passing
+
+
+def _takes(choice: Choice, past: Past) -> bool:
+    event = past.event
+    tool = getattr(event, "tool_name", "")
+    return choice.wants(event.event_name, tool) and choice.holds(event.session_id, past.time)
 
 
 def _session(group: Iterable[Past], chosen: set[int]) -> _Session:

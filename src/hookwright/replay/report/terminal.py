@@ -177,7 +177,8 @@ def _closing(found: Found, paint: Paint) -> Iterator[str]:
     refused = totals.now_refused.events
     if refused:
         share = f"{totals.likely_false:,} of {refused:,} ({totals.likely_false_share:.0%})"
-        yield f"{'judged':<10}now refused, though they ran and succeeded: {share}, likely false positives"
+        unknown = f"; what became of {totals.now_refused.unknown:,} is not known" if totals.now_refused.unknown else ""
+        yield f"{'judged':<10}now refused, though they ran and succeeded: {share}, likely false positives{unknown}"
         yield f"{_INDENT}now refused, and the person rejected them: {totals.agrees:,}"
     timeouts = totals.doubts.get(Code.TIMEOUT.value, 0)
     if totals.times:
