@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -17,14 +17,15 @@ from hookwright.hookset import Entry
 from hookwright.observers.journal import decision_of, short
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler
+from hookwright.protocol.host import Host
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Ending, Outcome, Run, SkipReason
+from hookwright.protocol.outcome import Ending, Outcome, Run, Skip, SkipReason
 from hookwright.protocol.wire import encode
 from hookwright.replay.facts import Facts, facts_of
+from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt, Ran, Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.transcript_copy import TranscriptCopy
-from hookwright.replay.views import View
 from hookwright.replay.watching import Answers, Watched, Witness
 
 #: The random name of a file with a long text.
@@ -48,42 +49,21 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     sampled: bool = False
 
 
-class Player:
-    """The hooks of one configuration, ready for the events of one session at a time."""
+class Survey:
+    """The handlers of one configuration, to be questioned and not played."""
 
-    def __init__(self, loaded: Loaded | None, setting: Setting) -> None:
-        self._loaded = loaded
-        self._setting = setting
+    def __init__(self, loaded: Loaded | None) -> None:
+        self._engine: HookEngine | None = None
         self._facts: dict[int, tuple[Entry, Facts]] = {}
-        self._copy = TranscriptCopy(setting.scratch)
-        self._background = Background()
-        if loaded is None:
-            return
-        host = msgspec.structs.replace(
-            loaded.host, env={**setting.env, **setting.view.env}, config_dir=setting.scratch, attended=False
-        )
-        self._facts = {id(entry.handler): (entry, facts_of(entry, loaded)) for entry in loaded.hooks}
-        self._host = host
-        commands = CommandExecutor(host, self._background)
-        self._watched = Watched(commands, self.facts, setting.view, setting.answers)
-        self._engine = self._new_engine(loaded)
+        self.digest = ""
+        if loaded is not None:
+            self._engine = HookEngine(loaded.hooks, host=loaded.host, executors={}, gate=loaded.gate)
+            self._facts = {id(entry.handler): (entry, facts_of(entry, loaded)) for entry in loaded.hooks}
+            self.digest = loaded.hooks.digest
 
     def facts(self, handler: Handler) -> Facts:
         """Return what is known of a handler of this configuration."""
         return self._facts[id(handler)][1]
-
-    def selected(self, event: Event) -> tuple[Facts, ...]:
-        """Return the handlers that run for an event, in order."""
-        if self._loaded is None:
-            return ()
-        return tuple(self.facts(handler) for handler in self._engine.select(event).handlers)
-
-    def unasked(self, event: Event) -> Replayed:
-        """Return the outcome of an event that selects no handler, as `play` would, without firing it."""
-        if self._loaded is None:
-            return Replayed()
-        nothing = Outcome(event=event.event_name, skips=self._engine.select(event).skips)
-        return self._replayed(nothing, Witness(), True)
 
     @property
     def handlers(self) -> tuple[tuple[Entry, Facts], ...]:
@@ -92,31 +72,58 @@ class Player:
 
     def has_hooks(self, event: str) -> bool:
         """Return whether any handler is configured for an event."""
-        return self._loaded is not None and bool(self._loaded.hooks.of_event(event))
+        return self._engine is not None and bool(self._engine.hooks.of_event(event))
 
-    @property
-    def digest(self) -> str:
-        """A hash of the configuration."""
-        return self._loaded.hooks.digest if self._loaded is not None else ""
+    def selected(self, event: Event) -> tuple[Facts, ...]:
+        """Return the handlers that run for an event, in order."""
+        if self._engine is None:
+            return ()
+        return tuple(self.facts(handler) for handler in self._engine.select(event).handlers)
+
+    def unasked(self, event: Event) -> Replayed:
+        """Return the outcome of an event that selects no handler, as a player would, without firing it."""
+        if self._engine is None:
+            return Replayed()
+        skips = self._engine.select(event).skips
+        return Replayed(skipped=len(skips), doubts=in_order(self.untrusted(skips)))
+
+    def untrusted(self, skips: Iterable[Skip]) -> Iterator[Doubt]:
+        """Yield a doubt for every handler that would have run and is not trusted."""
+        for skip in skips:
+            if skip.reason in _UNTRUSTED:
+                yield Doubt(Code.UNTRUSTED, self.facts(skip.handler).id)
+
+
+class Player:
+    """The hooks of one configuration, ready for the events of one session at a time."""
+
+    def __init__(self, loaded: Loaded | None, setting: Setting) -> None:
+        self.survey = Survey(loaded)
+        self._loaded = loaded
+        self._setting = setting
+        self._copy = TranscriptCopy(setting.scratch)
+        self._background = Background()
+        self._engine: HookEngine | None = None
+        if loaded is not None:
+            self._host = host_of(loaded, setting)
+            commands = CommandExecutor(self._host, self._background)
+            self._watched = Watched(commands, self.survey.facts, setting.view, setting.answers)
 
     def begin_session(self) -> None:
-        """Forget the session before: hooks declared `once` may run again, and no state is left."""
+        """Forget the session before: hooks declared `once` may run again."""
         if self._loaded is not None:
-            self._engine = self._new_engine(self._loaded)
-
-    def _new_engine(self, loaded: Loaded) -> HookEngine:
-        return HookEngine(
-            loaded.hooks,
-            host=self._host,
-            executors=self._watched.executors(self._setting.pure),
-            background=self._background,
-            gate=loaded.gate,
-            options=Options(await_rewake=True),
-        )
+            self._engine = HookEngine(
+                self._loaded.hooks,
+                host=self._host,
+                executors=self._watched.executors(self._setting.pure),
+                background=self._background,
+                gate=self._loaded.gate,
+                options=Options(await_rewake=True),
+            )
 
     async def play(self, past: Past) -> Replayed:
         """Fire one event and wait for every hook, background hooks included."""
-        if self._loaded is None:
+        if self._engine is None:
             return Replayed()
         witness = self._watched.begin(past)
         event, cut = self._with_transcript(past)
@@ -128,31 +135,27 @@ class Player:
     def _with_transcript(self, past: Past) -> tuple[Event, bool]:
         """Return the event with a transcript of its own, which ends where the event happened if that is known."""
         path, cut = self._copy.path_of(past), True
-        if any(facts.transcript for facts in self.selected(past.event)):
+        if any(facts.transcript for facts in self.survey.selected(past.event)):
             cut = self._copy.cut(past)
         return msgspec.structs.replace(past.event, transcript_path=path), cut
 
     def _replayed(self, outcome: Outcome, witness: Witness, cut: bool) -> Replayed:
-        doubts = list(witness.doubts)
+        doubts = [*witness.doubts, *self.survey.untrusted(outcome.skips)]
         doubts += [doubt for run in outcome.runs for doubt in self._of_run(run, cut)]
-        doubts += [
-            Doubt(Code.UNTRUSTED, self.facts(skip.handler).id) for skip in outcome.skips if skip.reason in _UNTRUSTED
-        ]
-        context = sum(map(len, (*outcome.context, *outcome.plain)))
         changed = (outcome.updated_input, outcome.updated_output)
         return Replayed(
             decision=decision_word(outcome),
             reasons=tuple(short(reason) for reason in outcome.reasons),
             rewritten="" if changed == (None, None) else _digest(changed),
             said=_said(outcome, self._setting.scratch),
-            context=context,
+            context=sum(map(len, (*outcome.context, *outcome.plain))),
             runs=tuple(self._ran(run, witness) for run in outcome.runs),
             skipped=len(outcome.skips),
-            doubts=tuple(sorted(set(doubts), key=lambda one: (one.handler, one.code.value, one.detail))),
+            doubts=in_order(doubts),
         )
 
     def _of_run(self, run: Run, cut: bool) -> list[Doubt]:
-        facts = self.facts(run.handler)
+        facts = self.survey.facts(run.handler)
         found: list[Doubt] = []
         if run.handler.background:
             return found
@@ -165,7 +168,7 @@ class Player:
         return found
 
     def _ran(self, run: Run, witness: Witness) -> Ran:
-        facts = self.facts(run.handler)
+        facts = self.survey.facts(run.handler)
         word, _ = decision_of(run.verdict.decision)
         stopped = "stop" if run.verdict.stop is not None else "none"
         ms = witness.took.get(facts.id, run.timing.seconds * 1000)
@@ -177,9 +180,16 @@ class Player:
             reused=facts.id in witness.reused,
         )
 
-    async def aclose(self) -> None:
-        """Stop what still runs."""
-        await self._background.aclose()
+
+def host_of(loaded: Loaded, setting: Setting) -> Host:
+    """Return the surroundings of replayed hooks: an environment of their own, and a folder for the engine's files."""
+    env = {**setting.env, **setting.view.env}
+    return msgspec.structs.replace(loaded.host, env=env, config_dir=setting.scratch, attended=False)
+
+
+def in_order(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
+    """Return doubts without repeats, in an order that depends on them alone."""
+    return tuple(sorted(set(doubts), key=lambda one: (one.handler, one.code.value, one.detail)))
 
 
 def _said(outcome: Outcome, scratch: str) -> str:

@@ -22,10 +22,9 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.facts import Facts
 from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
 from hookwright.replay.past import Past
-from hookwright.replay.play import Player, Setting
+from hookwright.replay.play import Survey
 from hookwright.replay.pool import Killed, OutOfTime, TaskRun
 from hookwright.replay.sides import Side, side
-from hookwright.replay.views import OpenView
 from hookwright.replay.work import Pair, Plan, Trial, play_sessions, try_handlers
 
 #: Events on which a handler is tried before it is believed to be pure.
@@ -128,7 +127,7 @@ class Replay:
         self.conditions = conditions
         self.sides = sides
         self._run = run
-        self._players = tuple(_survey(one) for one in sides)
+        self._surveys = tuple(Survey(one.places.load() if one.places is not None else None) for one in sides)
         read = source(self._wants) if callable(source) else source
         kept, self.repeats = once([self._light(past) for past in read])
         wanted = sampled([past for past in kept if _takes(conditions.choice, past)], conditions.sample)
@@ -144,7 +143,7 @@ class Replay:
     def _wants(self, event: str, _tool: str) -> bool:
         """Return whether an event is to be read: every call and prompt is, and any other that has a handler."""
         matters = CATALOGUE[event].rules.opens_call or event == UserPromptSubmit.event_name
-        return matters or any(player.has_hooks(event) for player in self._players)
+        return matters or any(survey.has_hooks(event) for survey in self._surveys)
 
     def _light(self, past: Past) -> Past:
         """Drop the response of a tool, which may be large, from an event that no handler reads."""
@@ -168,14 +167,14 @@ class Replay:
     @property
     def digests(self) -> tuple[str, str]:
         """The hashes of the baseline and of the candidate."""
-        return self._players[0].digest, self._players[1].digest
+        return self._surveys[0].digest, self._surveys[1].digest
 
     @property
     def handlers(self) -> tuple[HandlerRow, ...]:
         """Every handler of both configurations, in configuration order."""
         rows: dict[str, HandlerRow] = {}
-        for name, player in zip(("baseline", "candidate"), self._players, strict=True):
-            for entry, facts in player.handlers:
+        for name, survey in zip(("baseline", "candidate"), self._surveys, strict=True):
+            for entry, facts in survey.handlers:
                 known = rows.get(facts.id)
                 sides = (*known.sides, name) if known is not None and name not in known.sides else (name,)
                 rows[facts.id] = _row(entry, facts, known.sides if known and name in known.sides else sides, self.plan)
@@ -199,11 +198,11 @@ class Replay:
     # ── what has to be asked ────────────────────────────────────────────────
 
     def _unasked(self, past: Past) -> Change:
-        before, now = (player.unasked(past.event) for player in self._players)
+        before, now = (survey.unasked(past.event) for survey in self._surveys)
         return Change(past=past, before=before, now=now, bucket=compare(before, now))
 
     def _selected(self, past: Past) -> list[Facts]:
-        return [facts for player in self._players for facts in player.selected(past.event)]
+        return [facts for survey in self._surveys for facts in survey.selected(past.event)]
 
     def _parts(self, session: _Session) -> list[tuple[Past, ...]]:
         """Return the events of a session that select a handler, as tasks.
@@ -218,7 +217,7 @@ class Replay:
 
     def _pure(self) -> frozenset[str]:
         """Try every handler that may be pure by its text on the first events that select it."""
-        trials = [trial for number, player in enumerate(self._players) for trial in self._trials(number, player)]
+        trials = [trial for number, survey in enumerate(self._surveys) for trial in self._trials(number, survey)]
         if not trials or not self.conditions.reuse or self.conditions.isolation == "none":
             return frozenset()  # without isolation it cannot be seen what a hook writes, and a trial would have effects
         tried: TaskRun[frozenset[str]] = TaskRun(None, 1)
@@ -229,22 +228,16 @@ class Replay:
             tried.close()
         return frozenset().union(*(one for one in found if isinstance(one, frozenset)))
 
-    def _trials(self, number: int, player: Player) -> Iterator[Trial]:
+    def _trials(self, number: int, survey: Survey) -> Iterator[Trial]:
         events: dict[str, list[Past]] = {}
         for session in self._sessions:
             for past in session.pasts:
-                for facts in player.selected(past.event):
+                for facts in survey.selected(past.event):
                     if len(seen := events.setdefault(facts.id, [])) < _TRIED:
                         seen.append(past)
-        for position, (entry, facts) in enumerate(player.handlers):
+        for position, (entry, facts) in enumerate(survey.handlers):
             if facts.id in events and _may_be_pure(entry, facts):
                 yield Trial(bool(number), position, tuple(events[facts.id]))
-
-
-def _survey(one: Side) -> Player:
-    """Return a player to question, not to play."""
-    loaded = one.places.load() if one.places is not None else None
-    return Player(loaded, Setting(view=OpenView(""), env={}, scratch=os.devnull))
 
 
 def _may_be_pure(entry: Entry, facts: Facts) -> bool:

@@ -16,7 +16,6 @@ from hookwright.errors import ConfigError, TrustError
 
 #: The environment that hooks inherit in a replay; `--env` adds names.
 ALLOWED = ("PATH", "LANG", "TZ")
-MARK = "HOOKWRIGHT_REPLAY"
 _PATIENCE = 120
 
 

@@ -15,9 +15,9 @@ from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.protocol.wire import encode_event
 from hookwright.replay.facts import PASSING, Facts
+from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt
 from hookwright.replay.past import Past, Provenance
-from hookwright.replay.views import View
 
 #: Kinds of handlers that are not asked in a replay.
 NOT_ASKED = {

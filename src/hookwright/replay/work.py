@@ -6,7 +6,6 @@ import asyncio
 import atexit
 import os
 import pickle
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -16,12 +15,14 @@ from hookwright.config import Loaded
 from hookwright.engine import HookEngine, Options
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import Entry, HookSet
-from hookwright.protocol.handlers import CommandHandler, Kind
+from hookwright.protocol.handlers import Kind
+from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.levels import LEVELS
+from hookwright.replay.isolation.views import enter
 from hookwright.replay.model import Replayed
 from hookwright.replay.past import Past
-from hookwright.replay.play import Player, Setting
-from hookwright.replay.sides import ALLOWED, MARK, Side
-from hookwright.replay.views import View, opened
+from hookwright.replay.play import Player, Setting, host_of
+from hookwright.replay.sides import ALLOWED, Side
 from hookwright.replay.watching import Answers, without_passing
 
 #: A pair of outcomes: of the baseline and of the candidate.
@@ -50,10 +51,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return pickle.dumps(self)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables hooks inherit: an allow-list, and the mark of a replay."""
+        """Return the variables hooks inherit: an allow-list; the view adds the mark of a replay."""
         places = self.candidate.places or self.baseline.places
         outer = places.env if places is not None else {}
-        return {name: outer[name] for name in (*ALLOWED, *self.env) if name in outer} | {MARK: "1"}
+        return {name: outer[name] for name in (*ALLOWED, *self.env) if name in outer}
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -100,17 +101,18 @@ class Worker:
 
     def __init__(self, plan: Plan) -> None:
         self._closing = ExitStack()
-        scratch = tempfile.TemporaryDirectory(prefix="hookwright-replay-", ignore_cleanup_errors=True)
-        self._scratch = os.path.realpath(self._closing.enter_context(scratch))
-        self._view: View = self._closing.enter_context(opened(plan.level, plan.project, plan.home))
+        level = next(one for one in LEVELS if one.name.value == plan.level)
+        self._view = enter(level, Bounds(plan.project, plan.home))
+        self._scratch = self._view.scratch
         self._loop = self._closing.enter_context(asyncio.Runner())
         self._env = plan.environment()
         self._loaded = [side.places.load() if side.places else None for side in (plan.baseline, plan.candidate)]
         shared: dict[str, Answers] = {}  # equal handlers of both configurations are asked once
-        self._players = []
+        self._settings = []
         for number, loaded in enumerate(self._loaded):
             answers = shared.setdefault(loaded.project_dir, Answers()) if loaded is not None and plan.reuse else None
-            self._players.append(Player(loaded, self._setting(plan, str(number), answers)))
+            self._settings.append(self._setting(plan, str(number), answers))
+        self._players = [Player(*pair) for pair in zip(self._loaded, self._settings, strict=True)]
 
     def _setting(self, plan: Plan, name: str, answers: Answers | None) -> Setting:
         return Setting(
@@ -123,7 +125,7 @@ class Worker:
         )
 
     def close(self) -> None:
-        """Remove the scratch folder and leave the view."""
+        """Close the event loop; the view ends with the process."""
         self._closing.close()
 
     def play(self, pasts: Sequence[Past]) -> list[Pair]:
@@ -143,38 +145,30 @@ class Worker:
         """
         found = set()
         for trial in trials:
-            loaded, player = self._loaded[trial.of_candidate], self._players[trial.of_candidate]
-            entry, facts = player.handlers[trial.position]
-            if loaded is not None and all(self._same(loaded, entry, past) for past in trial.pasts):
+            loaded, setting = self._loaded[trial.of_candidate], self._settings[trial.of_candidate]
+            entry, facts = self._players[trial.of_candidate].survey.handlers[trial.position]
+            if loaded is not None and all(self._same(_alone(entry, loaded, setting), past) for past in trial.pasts):
                 found.add(facts.id)
         return frozenset(found)
 
-    def _same(self, loaded: Loaded, entry: Entry, past: Past) -> bool:
+    def _same(self, engine: HookEngine, past: Past) -> bool:
         replies = []
         for _ in range(2):
             self._view.renew()
-            replies.append(self._loop.run(self._reply(loaded, entry, past)))
-            written = self._view.written()
-            if written is None or written:
+            outcome = self._loop.run(engine.fire(without_passing(past.event)))
+            replies.append([run.reply for run in outcome.runs])
+            if (written := self._view.written()) is None or written:
                 self._view.renew()
                 return False
-        return replies[0] == replies[1] is not None
+        return bool(replies[0]) and replies[0] == replies[1]
 
-    async def _reply(self, loaded: Loaded, entry: Entry, past: Past) -> tuple[object, ...] | None:
-        assert isinstance(entry.handler, CommandHandler)
-        host = msgspec.structs.replace(
-            loaded.host, env={**self._env, **self._view.env}, config_dir=self._scratch, attended=False
-        )
-        engine = HookEngine(
-            HookSet([entry]),
-            host=host,
-            executors={Kind.COMMAND: CommandExecutor(host)},
-            gate=loaded.gate,
-            options=Options(await_rewake=True),
-        )
-        outcome = await engine.fire(without_passing(past.event))
-        replies = [run.reply for run in outcome.runs]
-        return tuple(replies) or None
+
+def _alone(entry: Entry, loaded: Loaded, setting: Setting) -> HookEngine:
+    """Return an engine with one handler."""
+    host = host_of(loaded, setting)
+    commands = {Kind.COMMAND: CommandExecutor(host)}
+    options = Options(await_rewake=True)
+    return HookEngine(HookSet([entry]), host=host, executors=commands, gate=loaded.gate, options=options)
 
 
 async def _played(player: Player, pasts: Sequence[Past]) -> list[Replayed]:

@@ -25,6 +25,8 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.events import CATALOGUE
 from hookwright.replay.choice import Choice
 from hookwright.replay.gate import read_gate
+from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.choose import CHOICES, choose
 from hookwright.replay.model import Bucket, Change
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.report.cases import written_cases
@@ -108,8 +110,8 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--isolation",
-        choices=("none",),
-        default="none",
+        choices=CHOICES,
+        default="auto",
         help="how hooks are kept from changing anything; `none` needs --trust (default: auto)",
     )
     parser.add_argument(
@@ -182,9 +184,11 @@ def _conditions(args: argparse.Namespace, where: Places) -> Conditions:
     for name in args.event:
         if name not in CATALOGUE:
             raise ConfigError(f"--event {name}: is not an event{did_you_mean(name, CATALOGUE)}")
+    around = where.surroundings
+    bounds = Bounds(os.path.join(around.cwd, where.project), around.home)
     return Conditions(
         places=where,
-        isolation=args.isolation,
+        isolation=choose(args.isolation, bounds, trusted=args.trust).name.value,
         env=tuple(args.env),
         jobs=args.jobs,
         choice=Choice(events=frozenset(args.event), tools=frozenset(args.tool)),

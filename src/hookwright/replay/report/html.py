@@ -25,8 +25,9 @@ _COLOURS = {
 _STYLE = (
     ":root{color-scheme:light dark;--line:#8884}body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;"
     "margin:2rem auto;padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
-    "table{border-collapse:collapse}th,td{padding:.25rem .75rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child"
-    "{text-align:left}pre,code{font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}"
+    "table{border-collapse:collapse}th,td{padding:.25rem .75rem;border-bottom:1px solid var(--line);text-align:right}"
+    "th:first-child,td:first-child{text-align:left}pre,code{font:13px/1.45 ui-monospace,monospace;"
+    "white-space:pre-wrap;overflow-wrap:anywhere}"
     "details{border-bottom:1px solid var(--line);padding:.3rem 0}summary{cursor:pointer}summary code{font-weight:600}"
     ".tag{display:inline-block;min-width:5.5rem;font-weight:600}.dim{opacity:.7}dl{display:grid;"
     "grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:.5rem 0 .5rem 1rem}dt{opacity:.7}dd{margin:0}"
