@@ -13,6 +13,7 @@ import msgspec
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.errors import ConfigError, TrustError
+from hookwright.text import short_path
 
 #: The environment that hooks inherit in a replay; `--env` adds names.
 ALLOWED = ("PATH", "LANG", "TZ")
@@ -46,7 +47,7 @@ def side(name: str, current: Places) -> Iterator[Side]:
         yield Side(name, msgspec.structs.replace(current, settings=(*current.settings, name[1:])))
     else:
         only = msgspec.structs.replace(current, sources=(), settings=(name,), plugin_dirs=())
-        yield Side("JSON" if name.lstrip().startswith("{") else name, only)
+        yield Side("JSON" if name.lstrip().startswith("{") else short_path(name, os.getcwd()), only)
 
 
 @contextmanager

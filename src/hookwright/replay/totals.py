@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from hookwright.replay.model import CHANGED, RANKS, Bucket, Change, Ran
+from hookwright.replay.model import CHANGED, RANKS, Bucket, Change, Code, Ran
 from hookwright.replay.past import Coverage, Fate
 from hookwright.replay.run import HandlerRow, Replay
 
@@ -51,6 +51,8 @@ class HandlerCount(msgspec.Struct):
     stricter: int = 0
     likely_false: int = 0
     agrees: int = 0
+    #: Events it would have run for, if it were trusted.
+    untrusted: int = 0
     #: Events of the candidate that are undecided because of this handler.
     undecided: int = 0
     #: Verdicts of a handler in shadow mode that would have refused.
@@ -92,6 +94,9 @@ class Totals(msgspec.Struct, kw_only=True):
         self.agrees += change.agrees
         for code in {doubt.code.value for doubt in (*change.before.doubts, *change.now.doubts)}:
             self.doubts[code] += 1
+        for doubt in change.now.doubts:
+            if doubt.code is Code.UNTRUSTED:
+                self.handlers[doubt.handler].untrusted += 1
         self._add_times(change)
         for run in change.now.runs:
             self._add_run(run, change)
@@ -136,7 +141,8 @@ class Totals(msgspec.Struct, kw_only=True):
     @property
     def never_matched(self) -> list[HandlerRow]:
         """The handlers of the candidate that no event selected."""
-        return [c.row for c in self.handlers.values() if not c.runs and "candidate" in c.row.sides]
+        counts = self.handlers.values()
+        return [c.row for c in counts if not c.runs and not c.untrusted and "candidate" in c.row.sides]
 
     @property
     def likely_false_share(self) -> float:

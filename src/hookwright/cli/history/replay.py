@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
         if not ready.total:
             raise ConfigError(_nothing(args, coverage))
         remark(problems(where.load()))
-        found, interrupted = _replayed(ready, coverage, output, began)
+        found, interrupted = replayed(ready, coverage, output, began)
     output.end(found, ready.repeats)
     if args.cases is not None:
         _write_cases(args.cases, found.changes)
@@ -150,7 +150,7 @@ def sides(args: argparse.Namespace) -> tuple[str, str]:
     return args.candidate, baseline
 
 
-def _replayed(ready: Replay, coverage: Coverage, output: Output, began: float) -> tuple[Found, bool]:
+def replayed(ready: Replay, coverage: Coverage, output: Output, began: float) -> tuple[Found, bool]:
     """Replay everything, or up to Ctrl+C; what is done until then is a valid report."""
     totals, kept = Totals.of(ready, coverage), []
     described = about(ready, __version__)

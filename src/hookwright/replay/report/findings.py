@@ -168,6 +168,7 @@ def handler_record(count: HandlerCount) -> Record:
         "refused": count.refused,
         "would_refuse": count.would_refuse,
         "failed": count.failed,
+        "untrusted": count.untrusted,
         "undecided": count.undecided,
         "stricter": count.stricter,
         "likely_false": count.likely_false,

@@ -95,12 +95,13 @@ def _ran(found: Found, paint: Paint) -> Iterator[str]:
         spent = sum(count.times) / 1000
         text = f"{count.runs:,} × {one_line(count.row.label, 60)} ({side}) {spent:.1f} s{again}"
         yield f"{'ran' if number == 0 else '':<10}{text}"
-    if not counts:
-        yield f"{'ran':<10}no hook: none is configured for these events"
-    untrusted = sum(count for code, count in found.totals.doubts.items() if code == Code.UNTRUSTED.value)
+    untrusted = found.totals.doubts.get(Code.UNTRUSTED.value, 0)
     if untrusted:
         way = "review them with `hookwright trust`, or add --trust"
-        yield paint.warn(f"{_INDENT}untrusted hooks did not run on {untrusted:,} events; {way}")
+        text = f"hooks that are not trusted did not run for {plural(untrusted, 'event')}; {way}"
+        yield paint.warn(f"{'' if counts else 'ran':<10}{text}")
+    elif not counts:
+        yield f"{'ran':<10}no hook: none is configured for these events"
     level = found.about.isolation
     isolated = "not isolated" if level == "none" else f"isolated ({level}), no network"
     yield f"{_INDENT}{found.about.candidate} against {found.about.baseline}; {isolated}"
