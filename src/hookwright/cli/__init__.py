@@ -24,7 +24,7 @@ COMMANDS: dict[str, str] = {
     "record": "record test cases from a session",
     "trace": "show what hooks did, from the journal",
     "stats": "show run times, refusals and failures per hook, and hooks that never ran",
-    "replay": "try hooks on past sessions, and compare what they say with other hooks and with what happened",
+    "replay": "try hooks on past sessions and compare what they say with what happened",
     "doctor": "check the installation and fire a live canary hook",
     "check": "check settings, plugins, skills and hook scripts for mistakes",
     "rules": "list the rules of `check`, or explain one with a bad and a good example",

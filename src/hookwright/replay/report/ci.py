@@ -34,7 +34,7 @@ def _coverage(found: Found, repeats: int) -> str:
     return (
         f"{found.totals.events:,} events of {plural(coverage.sessions, 'session')} "
         f"in {plural(coverage.files, 'file')}; "
-        f"{coverage.repeats + repeats:,} repeats left out, {coverage.never_started:,} calls never reached a hook, "
+        f"{coverage.repeats + repeats:,} repeats ignored, {coverage.never_started:,} calls never reached a hook, "
         f"{coverage.unreadable:,} unreadable lines; isolation: {found.about.isolation}{partial}"
     )
 

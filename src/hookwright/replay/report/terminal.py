@@ -61,7 +61,7 @@ def _history(coverage: Coverage, repeats: int) -> Iterator[str]:
         parts.append(plural(len(coverage.versions), "version"))
     yield f"{'history':<10}{', '.join(parts)}"
     copies = coverage.repeats + repeats
-    left_out = f" ({copies:,} repeats of the same call left out)" if copies else ""
+    left_out = f" ({copies:,} repeats of the same call ignored)" if copies else ""
     yield f"{_INDENT}{coverage.calls:,} calls in {plural(coverage.sessions, 'session')}{left_out}"
 
 
@@ -178,7 +178,7 @@ def _closing(found: Found, paint: Paint) -> Iterator[str]:
     refused = totals.now_refused.events
     if refused:
         share = f"{totals.likely_false:,} of {refused:,} ({totals.likely_false_share:.0%})"
-        unknown = f"; what became of {totals.now_refused.unknown:,} is not known" if totals.now_refused.unknown else ""
+        unknown = f"; the fate of {totals.now_refused.unknown:,} is not known" if totals.now_refused.unknown else ""
         yield f"{'judged':<10}now refused, though they ran and succeeded: {share}, likely false positives{unknown}"
         yield f"{_INDENT}now refused, and the person rejected them: {totals.agrees:,}"
     timeouts = totals.doubts.get(Code.TIMEOUT.value, 0)
