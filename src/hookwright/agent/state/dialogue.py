@@ -78,8 +78,8 @@ class Dialogue:
         self.transcript.user(content, name, **fields)
         self.messages.append({"role": "user", "content": content})
 
-    def assistant(self, response: Response) -> Answered:
-        """Add a message of the model."""
+    def assistant(self, response: Response, effort: str | None = None) -> Answered:
+        """Add a message of the model; `effort` is the level it worked with."""
         message = {
             "id": response.id,
             "type": "message",
@@ -90,14 +90,14 @@ class Dialogue:
             "stop_sequence": None,
             "usage": _usage(response),
         }
-        uuids = self.transcript.assistant(message)
+        uuids = self.transcript.assistant(message, effort=effort)
         self._asked_by = uuids[-1]
         self.messages.append({"role": "assistant", "content": message["content"]})
         return Answered(message, uuids)
 
-    def keep_result(self, block: Mapping[str, Json], response: Json) -> str:
+    def keep_result(self, block: Mapping[str, Json], response: Json, refused_by: str | None = None) -> str:
         """Write a tool result to disk and return the uuid of its line; the model gets it with those of its turn."""
-        name = self.transcript.tool_result(block, response, self._asked_by)
+        name = self.transcript.tool_result(block, response, self._asked_by, refused_by)
         self.kept[block["tool_use_id"]] = block
         return name
 

@@ -68,17 +68,28 @@ class Transcript:
         """
         return self._chain("user", {"message": {"role": "user", "content": content}, **fields}, name)
 
-    def assistant(self, message: Mapping[str, Json], request_id: str | None = None) -> tuple[str, ...]:
+    def assistant(
+        self, message: Mapping[str, Json], request_id: str | None = None, effort: str | None = None
+    ) -> tuple[str, ...]:
         """Write a model's message, one line per content block; return the uuids of the lines."""
-        fields = {} if request_id is None else {"requestId": request_id}
+        given = {"requestId": request_id, "effort": effort}
+        fields = {key: value for key, value in given.items() if value is not None}
         parts = [{**message, "content": [block]} for block in message["content"]] or [dict(message)]
         return tuple(self._chain("assistant", {"message": part, **fields}) for part in parts)
 
-    def tool_result(self, block: Mapping[str, Json], response: Json, answers: str | None = None) -> str:
-        """Write one `tool_result` block with the tool's structured response; `answers` is the assistant line's uuid."""
+    def tool_result(
+        self, block: Mapping[str, Json], response: Json, answers: str | None = None, refused_by: str | None = None
+    ) -> str:
+        """Write one `tool_result` block with the tool's structured response.
+
+        `answers` is the uuid of the assistant's line; `refused_by` is `hook`, `user` or `config` for a call that did
+        not run.
+        """
         fields: dict[str, Json] = {"message": {"role": "user", "content": [dict(block)]}, "toolUseResult": response}
         if answers is not None:
             fields["sourceToolAssistantUUID"] = answers
+        if refused_by is not None:
+            fields["permissionDecision"] = {"decision": "reject", "source": refused_by}
         return self._chain("user", fields)
 
     def replace_result(self, tool_use_id: str, content: str | list[dict[str, Json]]) -> None:

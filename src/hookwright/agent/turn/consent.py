@@ -85,6 +85,15 @@ class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):
     interrupts: bool = False
     #: What refused: `rule`, `hook`, `classifier` or `other`; None for a PreToolUse hook and for the user.
     by: str | None = None
+    #: The person said no, or changed the input to one that does not fit.
+    by_person: bool = False
+
+    @property
+    def source(self) -> str:
+        """What refused, as a transcript names it: `user`, `hook` or `config`."""
+        if self.by_person:
+            return "user"
+        return "hook" if self.by in (None, "hook") else "config"
 
 
 async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCall:
@@ -265,14 +274,16 @@ async def _noticed(session: Session, ask: AskPermission, question: PermissionQue
 async def _answered(request: ToolRequest, answer: Permission, pre: Outcome) -> ToolRequest | RefusedCall:
     """Apply the person's answer; deny rules and guards outrank an input the person or the host changed."""
     if not answer.allow:
-        return RefusedCall(text=answer.message or "The user denied this tool call.", interrupts=answer.interrupt)
+        text = answer.message or "The user denied this tool call."
+        return RefusedCall(text=text, interrupts=answer.interrupt, by_person=True)
     request.actor.session.update_permissions_of_person(answer.updated_permissions)
     if answer.updated_input is None or dict(answer.updated_input) == request.arguments:
         return request
     tool, update = request.tool, dict(answer.updated_input)
     problem = tool.problem(update)
     if problem is not None:
-        return RefusedCall(text=f"The host changed the input of {tool.name} to one that does not fit: {problem}")
+        text = f"The host changed the input of {tool.name} to one that does not fit: {problem}"
+        return RefusedCall(text=text, by_person=True)
     changed = request.using(update)
     held = request.actor.session.permissions.guard(changed.for_rules())
     if isinstance(held, Refuse):

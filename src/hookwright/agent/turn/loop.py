@@ -88,7 +88,7 @@ async def ask(actor: Actor) -> Response | ApiFailed:
     except ApiError as error:
         return _failed(actor, error.kind, f"API Error: {error}")
     actor.count(response)
-    await display(actor, response, actor.dialogue.assistant(response))
+    await display(actor, response, actor.dialogue.assistant(response, actor.session.effort))
     if response.stop_reason == "max_tokens" and not response.tool_uses:
         return _failed(actor, "max_output_tokens", "API Error: the answer went over the limit of output tokens")
     return response

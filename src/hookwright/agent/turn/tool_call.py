@@ -65,7 +65,7 @@ async def handle(actor: Actor, call: Block) -> Handled:
         return Handled(call=request.call, block=None)
     if pre.stop is not None and not isinstance(pre.decision, Deny):
         result = ToolResult(NOT_RUN, NOT_RUN, is_error=True)
-        return _without_running(actor, request.call, result, pre.stop)
+        return _without_running(actor, request.call, result, pre.stop, "hook")
     permitted = await permit(request, pre)
     if isinstance(permitted, RefusedCall):
         return _refused(request, permitted, pre.stop)
@@ -166,9 +166,11 @@ def _block(call: Block, result: ToolResult) -> dict[str, Json]:
     return {**block, "is_error": True} if result.is_error else block
 
 
-def _without_running(actor: Actor, call: Block, result: ToolResult, stop: EndTurn | None = None) -> Handled:
+def _without_running(
+    actor: Actor, call: Block, result: ToolResult, stop: EndTurn | None = None, refused_by: str | None = None
+) -> Handled:
     block = _block(call, result)
-    name = actor.dialogue.keep_result(block, result.response)
+    name = actor.dialogue.keep_result(block, result.response, refused_by)
     actor.session.tell(ToolEnded(call["name"], block, result.response, actor.role.parent_tool_use_id, name))
     return Handled(call=call, block=block, stop=stop)
 
@@ -186,7 +188,7 @@ def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -
             agent_id=identity.agent_id if identity is not None else None,
         )
         actor.session.tell(denied)
-    handled = _without_running(actor, call, result, stop)
+    handled = _without_running(actor, call, result, stop, refusal.source)
     if refusal.counts:
         _list_denial(request)
     return msgspec.structs.replace(handled, interrupts=refusal.interrupts)

@@ -96,7 +96,7 @@ class Calls:
         if not block.id or not block.name or not self._choice.holds(speaker.session_id, time):
             return
         self._once.session(speaker.session_id, line.version, time)
-        if not self._once.call(block.id, line.timestamp):
+        if not self._once.call(block.id, line.timestamp, speaker.session_id):
             return
         call = Call(block.id, repaired_name(block.name), place, time, speaker.mode is not None)
         self._once.coverage.without_mode += not call.mode_known

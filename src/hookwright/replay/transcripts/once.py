@@ -11,8 +11,9 @@ _UNIQUE = 16
 class Once:
     """Remembers what was seen, and counts calls, copies and sessions.
 
-    Law: forks, resumed sessions and checkpoints repeat lines. Two calls are the same if their ids are the same; an id
-    that a counter may have made also needs the same time. The first one wins, so files are read earliest first.
+    Law: forks, resumed sessions and checkpoints repeat lines. Two calls are the same if their ids are the same; with
+    an id that a counter may have made, their times have to be the same as well, or the session where a source has no
+    times. The first one wins, so files are read earliest first.
     """
 
     def __init__(self, coverage: Coverage) -> None:
@@ -20,13 +21,16 @@ class Once:
         self._seen: set[tuple[str, ...]] = set()
         self._sessions: set[str] = set()
 
-    def call(self, call_id: str, timestamp: str | None) -> bool:
+    def call(self, call_id: str, timestamp: str | None, session_id: str) -> bool:
         """Return whether a call is new, and count it."""
-        key = (call_id,) if len(call_id) >= _UNIQUE else (call_id, timestamp or "")
+        within = (call_id, "", session_id)
+        key: tuple[str, ...] = (call_id, timestamp) if timestamp is not None else within
+        if len(call_id) >= _UNIQUE:
+            key = (call_id,)
         if key in self._seen:
             self.coverage.repeats += 1
             return False
-        self._seen.add(key)
+        self._seen.update((key, within))
         self.coverage.calls += 1
         return True
 

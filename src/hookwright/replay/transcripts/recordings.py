@@ -88,7 +88,7 @@ def kept_events(kept: Iterable[Kept], choice: Choice, once: Once) -> Iterator[Pa
             continue
         if call and one.event.rules.opens_call:
             once.session(one.event.session_id, None, one.time)
-            if not once.call(call, one.event.session_id):
+            if not once.call(call, None, one.event.session_id):
                 continue
             fresh.add(call)
             once.coverage.without_mode += getattr(one.event, "permission_mode", "") is msgspec.UNSET
