@@ -77,7 +77,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     place.more_env = {"HOOKWRIGHT_RECORD": str(place.root / "record.jsonl")}
     for event in EVENTS:
         place.hook(event, {"PreToolUse": DENY, "Stop": ONCE}.get(event, ""))
-    routes = [route("subagent", "SUBTASK", SUBTURNS), route("compact", "Write a detailed summary", [[{"text": "S"}]], on="last")]
+    routes = [
+        route("subagent", "SUBTASK", SUBTURNS),
+        route("compact", "Write a detailed summary", [[{"text": "S"}]], on="last"),
+    ]
     allow = ("--allowedTools", "Bash(echo *),Bash(cat *),Read,Write,Edit,Agent", "--model", "claude-opus-5-5")
     ran = place.talk({"turns": TURNS, "routes": routes}, ["PROMPT one", "/compact", "PROMPT two"], *allow)
     assert ran.code == 0, ran.stderr

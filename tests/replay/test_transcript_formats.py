@@ -201,7 +201,7 @@ def test_subagents_in_their_own_files(tmp_path: Path) -> None:
 
 
 def test_subagents_inside_their_session_as_older_versions_wrote_them(tmp_path: Path) -> None:
-    inner = [progress({key: value for key, value in one.items()}, "x1", "outer") for one in AGENT]
+    inner = [progress(one, "x1", "outer") for one in AGENT]
     lines = [
         prompt("go", 1, None),
         call("outer", 2, tool="Task", given={"subagent_type": "Explore", "prompt": "search"}),

@@ -13,7 +13,7 @@ from hookwright.replay.past import Fate, Past, Place, Provenance
 from hookwright.replay.transcripts.fates import Result, fate_of
 from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.repairs import repaired_input, repaired_name
-from hookwright.replay.transcripts.shapes import Block, Line, object_of, seconds_of, text_of, value_of
+from hookwright.replay.transcripts.shapes import Block, Line, is_object, object_of, seconds_of, text_of, value_of
 from hookwright.replay.transcripts.speaker import Speaker
 
 #: Fates of calls whose tool ran to its end, with the event that followed.
@@ -93,7 +93,9 @@ class Calls:
     def begin(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
         """Note a call; one that another file already had is only counted."""
         time = seconds_of(line.timestamp)
-        if not block.id or not block.name or not self._choice.holds(speaker.session_id, time):
+        if not block.id or not block.name or not is_object(block.input):
+            return
+        if not self._choice.holds(speaker.session_id, time):
             return
         self._once.session(speaker.session_id, line.version, time)
         if not self._once.call(block.id, line.timestamp, speaker.session_id):

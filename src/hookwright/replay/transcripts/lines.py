@@ -64,28 +64,17 @@ def lines_of(
             end = buffer.find(b"\n", start)
             number += 1
             # 123 and 125 are the brackets of an object.
-            if end - start > limit or buffer[start] != 123 or buffer[end - 1] != 125:
-                first, last = _trimmed(buffer, start, end)
-                coverage.unreadable += last - first > limit or (last > first and not _object(buffer, first, last))
-                if last - first <= limit and _object(buffer, first, last) and needed(buffer, first, last):
-                    yield number, buffer[first:last]
-            elif needed(buffer, start, end):
-                yield number, buffer[start:end]
+            if buffer[start] == 123 and buffer[end - 1] == 125 and 1 < end - start <= limit:
+                if needed(buffer, start, end):
+                    yield number, buffer[start:end]
+            else:
+                text = buffer[start:end].strip()
+                if end - start > limit or len(text) < 2 or text[0] != 123 or text[-1] != 125:
+                    coverage.unreadable += bool(text)
+                elif needed(text, 0, len(text)):
+                    yield number, text
             start = end + 1
     coverage.lines += number
-
-
-def _trimmed(buffer: bytes, start: int, end: int) -> tuple[int, int]:
-    """Return where a line begins and ends without the white space around it."""
-    while start < end and buffer[start] in b" \t\r":
-        start += 1
-    while end > start and buffer[end - 1] in b" \t\r":
-        end -= 1
-    return start, end
-
-
-def _object(buffer: bytes, start: int, end: int) -> bool:
-    return end - start >= 2 and buffer[start] == 123 and buffer[end - 1] == 125
 
 
 def _whole_lines(file: IO[bytes], coverage: Coverage, limit: int) -> Iterator[tuple[bytes, int, int]]:

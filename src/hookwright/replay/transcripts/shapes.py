@@ -108,9 +108,9 @@ def read_line(data: bytes) -> Line | None:
         return _LINE.decode(data)
     except _FAILURES:
         pass
-    # A lone surrogate is valid JSON that strict decoders refuse.
-    value, problem = parse_json(data.decode("utf-8", "replace"))
     try:
+        # A lone surrogate is valid JSON that strict decoders refuse.
+        value, problem = parse_json(data.decode())
         return _LINE.decode(encode(value)) if problem is None else None
     except _FAILURES:
         return None
@@ -126,8 +126,9 @@ def read_attachment(raw: Raw) -> Attachment | None:
     return _decoded(_ATTACHMENT, raw)
 
 
-def _begins(raw: Raw, bracket: bytes) -> bool:
-    return bool(raw) and memoryview(raw)[:1] == bracket
+def is_object(raw: Raw) -> bool:
+    """Return whether a raw part is an object."""
+    return bool(raw) and memoryview(raw)[0] == ord("{")
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], raw: Raw) -> T | None:
@@ -149,7 +150,7 @@ def value_of(raw: Raw) -> Json:
 
 def object_of(raw: Raw) -> dict[str, Json]:
     """Return a raw part as an object; an empty one if it is anything else."""
-    value = value_of(raw) if _begins(raw, b"{") else None
+    value = value_of(raw) if is_object(raw) else None
     return value if isinstance(value, dict) else {}
 
 
