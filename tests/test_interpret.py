@@ -483,8 +483,10 @@ def test_elicitation_fields_count_at_exit_0_only() -> None:
 def test_a_prompt_hooks_no_by_event(name: str, denies: bool, blocks: bool, stops: bool) -> None:
     v = interpret(Judged(False, "R"), PROMPT, event(name))
     assert (isinstance(v.decision, Deny), isinstance(v.decision, Block), v.stop is not None) == (denies, blocks, stops)
-    if denies or blocks or stops:
-        assert "Prompt hook condition was not met: R" in str(v)
+    if denies or blocks:
+        assert "Prompt hook condition was not met: R" in str(v.decision)
+    if stops:
+        assert v.stop == EndTurn("R")
     yes = interpret(Judged(True), PROMPT, event(name))
     assert yes == Verdict()
 

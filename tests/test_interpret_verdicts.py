@@ -446,8 +446,8 @@ def test_permission_updates_of_an_allow_are_a_field() -> None:
 @pytest.mark.parametrize(
     ("handler", "name", "verdict"),
     [
-        (PROMPT, "PreToolUse", Verdict(ending=Ending.BLOCKING, decision=Deny("P: R"), stop=EndTurn("P: R"))),
-        (PROMPT, "UserPromptSubmit", Verdict(ending=Ending.BLOCKING, stop=EndTurn("P: R"))),
+        (PROMPT, "PreToolUse", Verdict(ending=Ending.BLOCKING, decision=Deny("P: R"), stop=EndTurn("R"))),
+        (PROMPT, "UserPromptSubmit", Verdict(ending=Ending.BLOCKING, stop=EndTurn("R"))),
         (PROMPT, "Stop", Verdict(ending=Ending.BLOCKING, decision=Block("P: R"))),
         (AGENT, "PreToolUse", Verdict(ending=Ending.BLOCKING, decision=Deny("A: R"))),
         (AGENT, "Stop", Verdict(ending=Ending.BLOCKING, decision=Block("A: R"))),
@@ -457,14 +457,17 @@ def test_permission_updates_of_an_allow_are_a_field() -> None:
 def test_a_no_and_its_words(handler: Handler, name: str, verdict: Verdict) -> None:
     words = {"P: ": "Prompt hook condition was not met: ", "A: ": "Agent hook condition was not met: "}
 
-    def spoken(reason: str) -> str:
+    def spoken(reason: str, verdict: Verdict = verdict) -> str:
         text = repr(verdict)
         for short, full in words.items():
             text = text.replace(short, full)
         return text.replace(": R'", f": {reason}'").replace("'R'", f"'{reason}'")
 
     assert repr(of(Judged(False, "R"), handler, name)) == spoken("R")
-    assert repr(of(Judged(False), handler, name)) == spoken("no reason given")
+    silent = of(Judged(False), handler, name)
+    assert silent.stop is None or silent.stop == EndTurn(None)
+    no_stop = msgspec.structs.replace(verdict, stop=None)
+    assert repr(msgspec.structs.replace(silent, stop=None)) == spoken("no reason given", no_stop)
 
 
 def test_a_yes_grants_nothing_and_may_speak() -> None:

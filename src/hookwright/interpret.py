@@ -426,9 +426,9 @@ def _of_judgement(reply: Judged, handler: Handler, event: Event) -> Verdict:
         case Refusal.NOTHING:
             return Verdict(system_message=message)
         case Refusal.STOP if not handler.continue_on_block:
-            verdict = Verdict(stop=EndTurn(reply.stop_reason or text), ending=Ending.BLOCKING)
+            verdict = Verdict(stop=EndTurn(reply.stop_reason or reply.reason), ending=Ending.BLOCKING)
         case Refusal.DENY_AND_STOP if not handler.continue_on_block:
-            verdict = msgspec.structs.replace(refused, stop=EndTurn(reply.stop_reason or text))
+            verdict = msgspec.structs.replace(refused, stop=EndTurn(reply.stop_reason or reply.reason))
         case _:
             verdict = refused
     return msgspec.structs.replace(verdict, system_message=message)

@@ -74,7 +74,7 @@ def test_failures_block_nothing_and_name_the_server() -> None:
             Failure.CONNECTION,
             "MCP server `gone` could not be reached: No such file or directory: /no/such/program",
         ),
-        Failed(Failure.EXCEPTION, "MCP server `fake`, tool `fail` reported an error: MCP-BOOM"),
+        Failed(Failure.EXCEPTION, "MCP server `fake`, tool `fail` reported an error: MCP-BOOM", body="MCP-BOOM"),
         Exited(0, b'elicited:{"action": "cancel"}'),
     ]
     for asked, reply in zip(jobs[:3], replies, strict=False):

@@ -359,13 +359,13 @@ TEXT = "Prompt hook condition was not met: R"
 @pytest.mark.parametrize(
     ("name", "fields", "decision", "stop"),
     [
-        ("PreToolUse", {}, Deny(TEXT), EndTurn(TEXT)),
+        ("PreToolUse", {}, Deny(TEXT), EndTurn("R")),
         ("PreToolUse", {"continue_on_block": True}, Deny(TEXT), None),
-        ("PostToolUse", {}, NO_OPINION, EndTurn(TEXT)),
+        ("PostToolUse", {}, NO_OPINION, EndTurn("R")),
         ("PostToolUse", {"continue_on_block": True}, Block(TEXT), None),
-        ("PostToolBatch", {}, NO_OPINION, EndTurn(TEXT)),
-        ("UserPromptSubmit", {}, NO_OPINION, EndTurn(TEXT)),
-        ("UserPromptExpansion", {}, NO_OPINION, EndTurn(TEXT)),
+        ("PostToolBatch", {}, NO_OPINION, EndTurn("R")),
+        ("UserPromptSubmit", {}, NO_OPINION, EndTurn("R")),
+        ("UserPromptExpansion", {}, NO_OPINION, EndTurn("R")),
         ("Stop", {}, Block(TEXT), None),
         ("SubagentStop", {}, Block(TEXT), None),
         ("PermissionDenied", {}, NO_OPINION, None),

@@ -49,9 +49,8 @@ class McpToolExecutor:
             return Failed(Failure.EXCEPTION, str(error))
         if result.is_error:
             said = result.text or "no text"
-            return Failed(
-                Failure.EXCEPTION, f"MCP server `{handler.server}`, tool `{handler.tool}` reported an error: {said}"
-            )
+            text = f"MCP server `{handler.server}`, tool `{handler.tool}` reported an error: {said}"
+            return Failed(Failure.EXCEPTION, text, body=result.text)
         return Exited(0, result.text.encode("utf-8", "replace"))
 
 

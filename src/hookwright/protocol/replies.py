@@ -97,7 +97,7 @@ class Failed(msgspec.Struct, frozen=True):
     status: int | None = None
     spent: Spent | None = None
     notes: tuple[str, ...] = ()
-    #: The HTTP body that could not be used, for the stream of hook events; empty for other kinds.
+    #: The HTTP body that could not be used, or the error of an MCP tool, for the stream of hook events.
     body: str = ""
 
 

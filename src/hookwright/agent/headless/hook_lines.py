@@ -121,6 +121,8 @@ def _known(answer: Json) -> dict[str, Json]:
 
 
 def _streams(reply: Reply) -> dict[str, Json]:
+    if isinstance(reply, Failed) and reply.body and reply.status is None:
+        return {"output": reply.body, "stdout": reply.body, "stderr": reply.body}
     if isinstance(reply, Answered | Failed) and reply.body:
         failure = reply.message if isinstance(reply, Failed) else ""
         return {"output": reply.body, "stdout": reply.body, "stderr": failure}

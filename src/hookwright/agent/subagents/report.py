@@ -48,7 +48,7 @@ def finished(actor: Actor, prompt: str, started: float, ending: TurnEnd) -> Tool
         "prompt": prompt,
         "agentId": _id(actor),
         "agentType": actor.identity.agent_type if actor.identity is not None else "",
-        "toolsUsed": used,
+        **({"toolsUsed": used} if used else {}),
         "content": [*_note(used), {"type": "text", "text": final_text(ending)}],
         "totalDurationMs": round((time.monotonic() - started) * 1000),
         "totalTokens": actor.usage.context_tokens + actor.usage.output_tokens,
