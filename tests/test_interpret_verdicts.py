@@ -163,7 +163,7 @@ def test_the_code_of_a_status(status: int, code: str) -> None:
     assert of(exited(status)) == error("Failed with non-blocking status code: No stderr output", code)
     assert of(exited(status, "", "boom"), CLOSED) == closed("failed", "boom", text, code)
     silent = "Failed with non-blocking status code: No stderr output"
-    assert of(exited(status), CLOSED) == closed("failed", "", silent, code)
+    assert of(exited(status), CLOSED) == closed("failed", "No stderr output", silent, code)
 
 
 def test_an_unusable_answer_is_an_error_at_any_status() -> None:

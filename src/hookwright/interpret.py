@@ -263,7 +263,7 @@ def _of_other_status(
     if isinstance(answer, Output) and not _fails_closed(handler, event.rules):
         return _apply(answer, status, handler, event)
     text = f"{_NON_BLOCKING}: {stderr or NO_STDERR}"
-    return _failure(handler, event, text, Ending.ERROR, _status_code(status), detail=stderr)
+    return _failure(handler, event, text, Ending.ERROR, _status_code(status), detail=stderr or NO_STDERR)
 
 
 def _status_code(status: int) -> str:

@@ -41,7 +41,7 @@ def lines(place: Place, model: ScriptedModel, *prompts: str, **options: Any) -> 
     """Run prompts in one session; give the lines of its stream."""
     place.command({"turns": []})
     given = {"allowed_tools": ("Bash", "Read", "Write", "Edit"), **options}
-    chosen = AgentOptions(cwd=str(place.project), env=place.env, home=str(place.home), **given)
+    chosen = AgentOptions(cwd=str(place.project), home=str(place.home), **{"env": place.env, **given})
     file = io.StringIO()
     output = StreamOutput(StreamOptions(hook_events=True), file)
 
@@ -140,6 +140,33 @@ def test_a_question_of_a_hook_is_in_the_line_of_its_denial_alone(place: Place) -
     assert of(found, "informational") == []
     (denied,) = of(found, "permission_denied")
     assert (denied["decision_reason_type"], denied["decision_reason"], denied["message"]) == ("hook", "SURE?", "SURE?")
+
+
+def test_a_prompt_blocked_by_a_failure_is_not_repeated(place: Place) -> None:
+    hook = place.hook("UserPromptSubmit", "exit 3", onFailure="block")
+    (line,) = of(lines(place, Model([END]), "hi"), "informational")
+    failure = f'[{hook}]: failed; blocking because onFailure is "block"\nNo stderr output'
+    assert line["content"] == f"UserPromptSubmit operation blocked by hook:\n{failure}"
+    outcome = {"kind": "no_verdict", "prompt_kept": False, "no_verdict_kind": "hook_failed"}
+    assert line["prompt_submit_outcome"] == outcome
+
+
+def test_a_stop_hook_over_the_cap_is_named_in_two_lines(place: Place) -> None:
+    place.hook("Stop", "echo AGAIN >&2; exit 2")
+    found = lines(place, Model([END] * 3), env={**place.env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"})
+    text = (
+        "A hook blocked the turn from ending 2 consecutive times — overriding and ending turn. For Stop/SubagentStop "
+        "hooks, check stop_hook_active in the input and return success while it's true. Set "
+        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP to raise this limit."
+    )
+    assert [line["content"] for line in of(found, "informational")] == [text]
+    assert [line["text"] for line in of(found, "notification") if line["key"] == "stop-hook-block-cap"] == [text]
+
+
+def test_failures_at_the_end_of_a_session_are_not_in_the_stream(place: Place) -> None:
+    place.hook("SessionEnd", "echo '{\"continue\": 5}'")
+    place.answer("SubagentStop", {"systemMessage": "SAYS"})
+    assert of(lines(place, Model([END])), "informational") == []
 
 
 # ── messages and results ────────────────────────────────────────────────────

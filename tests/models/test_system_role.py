@@ -116,9 +116,9 @@ RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "out"}
             id="after tool results, joined",
         ),
         pytest.param(
-            [{"role": "user", "content": [RESULT]}, {"role": "system", "content": "a"}],
+            [{"role": "user", "content": [RESULT]}, {"role": "system", "content": "PostToolUse:Bash a"}],
             SystemRole.NOWHERE,
-            [{"role": "user", "content": [{**RESULT, "content": f"out\n\n{reminder('a')['text']}"}]}],
+            [{"role": "user", "content": [{**RESULT, "content": f"out\n\n{reminder('PostToolUse:Bash a')['text']}"}]}],
             id="in the last tool result",
         ),
         pytest.param(

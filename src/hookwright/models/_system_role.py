@@ -9,8 +9,8 @@ from hookwright.models.types import Message
 from hookwright.protocol.jsontext import Json
 from hookwright.text import system_reminder
 
-#: What hooks said before a call ran is not part of its result.
-_BEFORE_RESULTS = "<system-reminder>\nPreToolUse:"
+#: What hooks said about a result is part of it; what they said before the call or about the whole turn is not.
+_OF_RESULTS = "<system-reminder>\nPostToolUse:"
 
 
 class SystemRole(enum.Enum):
@@ -27,9 +27,9 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
     Law: no text is lost; system texts keep their order, and so does everything else; neighbouring system messages
     become one, joined by a blank line. An API that accepts them after a user message gets those that follow an answer
     after the next one. A reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before it
-    (at the end of its last tool result, if it ends with one that is not an error, unless a hook said it before the call
-    ran; ahead of its text, if it has no results), else the front of the one after it (after its tool results, which
-    must come first), else a new one.
+    (at the end of its last tool result, if it ends with one that is not an error and a hook said it about that; ahead
+    of its text, if it has no results), else the front of the one after it (after its tool results, which must come
+    first), else a new one.
     """
     turns = _merged(messages)
     if role is SystemRole.AFTER_USER:
@@ -103,7 +103,7 @@ def _followed_by(content: list[dict[str, Json]], reminder: dict[str, Json]) -> l
         return [*content, reminder]
     if last["type"] != "tool_result":
         return [*content[:-1], reminder, last]
-    if reminder["text"].startswith(_BEFORE_RESULTS):
+    if not reminder["text"].startswith(_OF_RESULTS):
         return [*content, reminder]
     said = last.get("content") or ""
     text = reminder["text"]

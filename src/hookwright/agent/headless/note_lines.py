@@ -9,10 +9,12 @@ from hookwright.agent.state.updates import Note
 from hookwright.agent.state.user_notes import HOOK_CHANGED, NO_VERDICT
 from hookwright.visibility import Form
 
-#: Notes the stream omits: the result of the call, the question about it, the prompt or the turn has them.
-_ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, Form.QUESTION.value, "prompt-blocked"})
-#: Events whose hooks say nothing outside their own lines.
-_QUIET = frozenset({"SessionStart", "Setup", "SubagentStart"})
+#: Notes the stream omits: the result of the call, the question about it, the prompt, the turn or stderr has them.
+_ELSEWHERE = frozenset(
+    {Form.BLOCKED.value, Form.STOP.value, Form.QUESTION.value, "prompt-blocked", "session-end", "option"}
+)
+#: Events whose hooks say nothing outside their own lines and stderr.
+_QUIET = frozenset({"SessionStart", "Setup", "SubagentStart", "SubagentStop", "SessionEnd"})
 _MARKED = frozenset({NO_VERDICT, HOOK_CHANGED})
 
 
@@ -43,4 +45,6 @@ class NoteLines:
             known = (note.text, note.about) in self._unchecked
             self._unchecked.add((note.text, note.about))
             return known
-        return note.tag == Form.NOTICE.value and self._reported(text.removeprefix("hook error: "))
+        if note.tag != Form.NOTICE.value:
+            return False
+        return name.startswith("SessionEnd") or self._reported(text.removeprefix("hook error: "))

@@ -38,6 +38,7 @@ from hookwright.agent.state.updates import (
     Typed,
     Update,
 )
+from hookwright.agent.state.user_notes import failed_closed
 from hookwright.observers import EventEnded, Notice
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome
@@ -234,6 +235,9 @@ class StreamOutput:
         if line is not None:
             self._begin()
             self._system(line)
+        if note.tag == "stop-cap":
+            cap = {"subtype": "notification", "key": "stop-hook-block-cap", "text": note.text}
+            self._system({**cap, "priority": "high", "color": "warning"})
 
     def _denied(self, denied: CallDenied) -> None:
         self._begin()
@@ -301,6 +305,8 @@ def _prompt_outcome(outcome: Outcome) -> Line:
     """Return what hooks did to a prompt; the hooks of a slash command's text say it in their reason alone."""
     if outcome.event != "UserPromptSubmit":
         return {}
+    if outcome.blocked and failed_closed(outcome):
+        return {"prompt_submit_outcome": {"kind": "no_verdict", "prompt_kept": False, "no_verdict_kind": "hook_failed"}}
     kind = "blocked_by_hook" if outcome.blocked else "stopped_by_hook"
     reason = outcome.reason if outcome.stop is None else outcome.stop.reason
     return {"prompt_submit_outcome": {"kind": kind, "prompt_kept": not outcome.blocked, "reason": reason}}

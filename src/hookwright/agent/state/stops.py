@@ -7,7 +7,12 @@ from collections.abc import Mapping
 #: How often in a row a stop hook may send the agent back to work.
 STOP_CAP = 8
 CAP_VARIABLE = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-CAP_REACHED = "A stop hook blocked too many times in a row and was overridden; the turn ends."
+#: Claude Code's own words.
+_CAP_REACHED = (
+    "A hook blocked the turn from ending {count} consecutive times — overriding and ending turn. For Stop/SubagentStop "
+    "hooks, check stop_hook_active in the input and return success while it's true. Set "
+    f"{CAP_VARIABLE} to raise this limit."
+)
 
 
 class Stops:
@@ -24,6 +29,11 @@ class Stops:
     def exhausted(self) -> bool:
         """Whether the next block is overridden; with a cap of 0 none is."""
         return self._cap > 0 and self._count >= self._cap
+
+    @property
+    def cap_reached(self) -> str:
+        """What the user reads when a block is overridden."""
+        return _CAP_REACHED.format(count=self._count + 1)
 
     def continued(self) -> None:
         """Count one more continuation."""

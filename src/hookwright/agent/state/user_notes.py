@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hookwright.agent.state.updates import Note
 from hookwright.protocol.events import CATALOGUE
-from hookwright.protocol.outcome import Ending, Outcome, Run, SkipReason
+from hookwright.protocol.outcome import Block, Ending, Outcome, Run, SkipReason
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 from hookwright.text import flat, one_line
 from hookwright.visibility import Form, Reader, messages
@@ -45,6 +45,12 @@ def changed_hooks(outcome: Outcome) -> dict[str, Note]:
         for skip in outcome.skips
         if skip.reason in (SkipReason.CHANGED, SkipReason.GUARD_CHANGED)
     }
+
+
+def failed_closed(outcome: Outcome) -> bool:
+    """Return whether hooks blocked an event only because they failed."""
+    blocking = [run.verdict for run in outcome.runs if isinstance(run.verdict.decision, Block)]
+    return bool(blocking) and all(verdict.error is not None for verdict in blocking)
 
 
 def _unchecked(outcome: Outcome) -> list[Note]:

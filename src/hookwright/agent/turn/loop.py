@@ -20,7 +20,7 @@ from hookwright.agent.state.endings import (
     TurnEnd,
 )
 from hookwright.agent.state.prompts import MEANWHILE, STOPPED_BY_USER
-from hookwright.agent.state.stops import CAP_REACHED, Stops
+from hookwright.agent.state.stops import Stops
 from hookwright.agent.state.updates import CallTyped, Note, Typed
 from hookwright.agent.transcript import stop_summary
 from hookwright.agent.turn.compaction import compact_if_full
@@ -225,7 +225,7 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
     continues = outcome.stop is None and (outcome.blocked or bool(outcome.context))
     if continues and stops.exhausted:
         # The model reads the block all the same, with the next prompt.
-        actor.session.tell(Note(CAP_REACHED, level="warning", tag="stop-cap"))
+        actor.session.tell(Note(stops.cap_reached, level="warning", tag="stop-cap"))
         continues = False
     for feedback in model_texts(outcome, Place.USER):
         dialogue.add_reminder(feedback, outcome.hook_name)

@@ -12,6 +12,7 @@ from hookwright.agent.state.components import Skill
 from hookwright.agent.state.endings import TurnAnswered, TurnEnd, TurnRefused
 from hookwright.agent.state.inbox import Prompt
 from hookwright.agent.state.updates import Note
+from hookwright.agent.state.user_notes import failed_closed
 from hookwright.agent.transcript import pending
 from hookwright.agent.turn.loop import converse
 from hookwright.agent.turn.opening import announce_waiting, entitle
@@ -101,7 +102,7 @@ def _blocked(actor: Actor, outcomes: list[Outcome], prompt: str) -> TurnRefused:
     """Keep a prompt from the model; show the user why, and note it in the transcript."""
     outcome = outcomes[-1]
     text = f"{outcome.event} operation blocked by hook:\n{_reason(outcome)}"
-    if not outcome.fields.get("suppress_original_prompt"):
+    if not outcome.fields.get("suppress_original_prompt") and not failed_closed(outcome):
         text += f"\n\nOriginal prompt: {prompt}"
     for fired in outcomes:
         actor.dialogue.record_unread(fired)
