@@ -30,7 +30,6 @@ from hookwright.adapters.orders import (
 from hookwright.adapters.portal import Pending
 from hookwright.adapters.reconcile import Result
 from hookwright.adapters.tools import Shaped, output_of, response, restored
-from hookwright.agent.state.stops import CAP_REACHED
 from hookwright.agent.transcript import CallContext
 from hookwright.protocol.events import (
     Event,
@@ -333,7 +332,7 @@ class Turn:
         self._record(outcome, said)
         again = outcome.stop is None and (outcome.blocked or bool(outcome.context))
         if again and self._stops.exhausted:
-            self.bridge.setup.on_message(CAP_REACHED)
+            self.bridge.setup.on_message(self._stops.cap_reached)
             again = False
         if again:
             self._stops.continued()
