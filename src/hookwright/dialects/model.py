@@ -136,8 +136,12 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     allows: bool = False
     #: The key below which a rewritten input is read; empty if a rewrite is ignored.
     rewrite: str = ""
-    #: The key of a tool's replaced output after the call; empty if there is none.
-    output: str = ""
+    #: A rewrite is merged into the input, so a key that the rewrite lacks stays as it was.
+    rewrite_merges: bool = False
+    #: A block after the call replaces the result that the model reads.
+    block_replaces_output: bool = False
+    #: Context for the model is plain text on stdout.
+    plain_context: bool = False
     #: What a hook that fails leaves: a crash, an unknown status, an answer that cannot be read.
     on_failure: Effect = Effect.RUNS
     on_timeout: Effect = Effect.RUNS

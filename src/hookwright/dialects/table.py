@@ -9,7 +9,7 @@ from hookwright.errors import ConfigError
 from hookwright.text import did_you_mean
 
 #: The agents by the word on the command line, in the order of the documentation.
-AGENTS = ("codex", "gemini")
+AGENTS = ("codex", "gemini", "qwen", "kimi", "copilot", "opencode", "cursor", "vscode")
 
 
 def dialect(name: str) -> Dialect:

@@ -108,6 +108,7 @@ CODEX = Dialect(
         reason_needed=True,
         strict=True,
         rewrite="updatedInput",
+        block_replaces_output=True,
         note="an answer with an unknown or unsupported field fails and the call runs; the model reads nothing of it",
     ),
     clock=Clock(unit=Unit.SECONDS, default=600.0, key="timeout", exported=600, proof=READ),

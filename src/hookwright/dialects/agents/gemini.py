@@ -112,6 +112,8 @@ GEMINI = Dialect(
         ask=Effect.HANGS,
         asks=True,
         rewrite="tool_input",
+        rewrite_merges=True,
+        block_replaces_output=True,
         note="`permissionDecision` and `updatedInput` are not read; `ask` without a user waits without an end",
     ),
     clock=Clock(unit=Unit.MILLISECONDS, default=60.0, key="timeout", exported=600_000, proof=READ),
