@@ -6,6 +6,7 @@ HookwrightError
 ├── ConfigError       requested configuration that is not available (a missing --settings file, …)
 ├── TrustError        the trust store cannot be read or written
 ├── HookFailed        a hook that has to succeed failed (WorktreeCreate)
+├── HooksRefused      hooks refused a prompt or a model call of a framework that an adapter connects
 ├── CallbackGone      the program that answers a callback is gone (raised inside the callback)
 ├── ViewEnded         the process that replays hooks in isolation ended without a result
 ├── MissingExtra      an optional dependency is needed and not installed
@@ -38,6 +39,10 @@ class TrustError(HookwrightError):
 
 class HookFailed(HookwrightError):
     """A hook that has to succeed failed, so what it prepares cannot start."""
+
+
+class HooksRefused(HookwrightError):
+    """A prompt or a model call that hooks refused; the message is their reason."""
 
 
 class CallbackGone(HookwrightError):

@@ -200,13 +200,14 @@ class Turn:
         """Return the order of a call that a person approved; PreToolUse does not run a second time for it.
 
         Law: a call that this process asked about runs with the input that its hooks wrote. One that it never saw, as
-        after a restart, is asked about again, and only a refusal has an effect.
+        after a restart, or whose input the person changed, is judged as a new one, but a question is answered already.
         """
         return self.bridge.submit(self._resume(call))
 
     async def _resume(self, call: Call) -> Before:
         known = self.talk.calls.get(call.id)
-        if known is None or known.call.name != call.name:
+        seen = known is not None and call.name == known.call.name
+        if known is None or not seen or call.input not in (known.call.input, known.order.input):
             order = await self._pre(call)
             return msgspec.structs.replace(order, ask=None)
         return msgspec.structs.replace(known.order, ask=None)
