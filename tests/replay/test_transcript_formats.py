@@ -327,3 +327,68 @@ def test_a_request_that_repeats_calls_has_none(tmp_path: Path) -> None:
     coverage = Coverage()
     past(write(tmp_path / "s1.jsonl", [blob, call("a", 2), blob]), coverage=coverage)
     assert (coverage.calls, coverage.repeats) == (1, 0)
+
+
+def test_a_command_that_became_a_prompt_and_one_that_did_not(tmp_path: Path) -> None:
+    became = "<command-message>greet</command-message>\n<command-name>/greet</command-name>\n"
+    own = "<command-name>/compact</command-name>\n<command-message>compact</command-message>"
+    lines = [
+        prompt(f"{became}<command-args>Bob</command-args>", 1),
+        prompt("Say hello to Bob", 2, None, isMeta=True),
+        prompt(became, 3),
+        prompt(own, 4),
+    ]
+    events = past(write(tmp_path / "s1.jsonl", lines))
+    assert shown(events) == ["UserPromptSubmit /greet Bob", "UserPromptSubmit /greet"]
+    assert events[0].provenance["prompt"] is Provenance.DERIVED
+
+
+def test_a_prompt_that_a_hook_refused(tmp_path: Path) -> None:
+    text = "UserPromptSubmit operation blocked by hook:\n[guard.sh]: no\n\n\nOriginal prompt: a secret"
+    lines = [prompt("go", 1), line("system", 2, subtype="informational", content=text, level="warning")]
+    events = past(write(tmp_path / "s1.jsonl", lines))
+    assert shown(events) == ["UserPromptSubmit go", "UserPromptSubmit a secret"]
+    assert "prompt_id" not in payload(events[1].event)
+
+
+@pytest.mark.parametrize("tools", [frozenset(), frozenset({"Write"})])
+def test_an_input_that_a_hook_rewrote_is_that_of_the_events_after_the_call(
+    tmp_path: Path, tools: frozenset[str]
+) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"file_path": "b"}}}
+    record = {"type": "hook_success", "hookEvent": "PreToolUse", "toolUseID": "a", "stdout": json.dumps(answer)}
+    lines = [
+        prompt("go", 1),
+        call("a", 2, tool="Write", given={"file_path": "a"}),
+        line("attachment", 3, attachment=record),
+        result("a", 4),
+    ]
+    before, after = past(write(tmp_path / "s1.jsonl", lines), tools=tools, wanted=lambda event, tool: bool(tool))
+    assert payload(before.event)["tool_input"] == {"file_path": f"{CWD}/a"}
+    assert payload(after.event)["tool_input"] == {"file_path": f"{CWD}/b"}
+    assert after.provenance["tool_input"] is Provenance.DERIVED
+
+
+def test_only_the_shell_moves(tmp_path: Path) -> None:
+    moved = {"cwd": f"{CWD}/sub"}
+    lines = [
+        call("cd", 1),
+        call("glob", 2, tool="Glob"),
+        {**result("glob", 3), **moved},
+        {**result("cd", 4), **moved},
+    ]
+    events = past(write(tmp_path / "s1.jsonl", lines), events=frozenset({"PostToolUse"}))
+    assert [one.event.cwd for one in events] == [CWD, f"{CWD}/sub"]
+
+
+def test_subagents_beside_their_session_as_older_versions_put_them(tmp_path: Path) -> None:
+    write(tmp_path / "s1.jsonl", [prompt("go", 1), call("outer", 2, tool="Task"), result("outer", 7)])
+    write(tmp_path / "agent-x1.jsonl", AGENT)
+    events = past(tmp_path)
+    inner = next(one for one in events if getattr(one.event, "tool_use_id", "") == "inner")
+    assert (inner.event.session_id, inner.event.agent_id) == ("s1", "x1")
+    assert inner.event.transcript_path == str(tmp_path / "s1.jsonl")
+    assert inner.provenance["agent_type"] is Provenance.ASSUMED
+    write(tmp_path / "agent-x1.jsonl", [{**one, "sessionId": "../../etc/s1"} for one in AGENT])
+    events = past(tmp_path / "agent-x1.jsonl")
+    assert {one.event.transcript_path for one in events} == {str(tmp_path / "agent-x1.jsonl")}

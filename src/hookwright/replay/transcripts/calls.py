@@ -7,17 +7,28 @@ from collections import deque
 from collections.abc import Iterator
 
 from hookwright.protocol.events import Event, PostToolUse, PostToolUseFailure, PreToolUse
-from hookwright.protocol.jsontext import Json
+from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.replay.choice import Choice
 from hookwright.replay.past import Fate, Past, Place, Provenance
 from hookwright.replay.transcripts.fates import Result, fate_of
 from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.repairs import repaired_input, repaired_name
-from hookwright.replay.transcripts.shapes import Block, Line, is_object, object_of, seconds_of, text_of, value_of
+from hookwright.replay.transcripts.shapes import (
+    Attachment,
+    Block,
+    Line,
+    is_object,
+    object_of,
+    seconds_of,
+    text_of,
+    value_of,
+)
 from hookwright.replay.transcripts.speaker import Speaker
 
 #: Fates of calls whose tool ran to its end, with the event that followed.
 _FOLLOWS = {Fate.SUCCEEDED: "PostToolUse", Fate.FAILED: "PostToolUseFailure"}
+#: The tool that changes the working directory.
+_MOVES = "Bash"
 _EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 _STOPPED = re.compile(rb'"interrupted"\s*:\s*true')
 
@@ -39,7 +50,7 @@ class Slot:
 class Call:
     """A call whose result has not been read."""
 
-    __slots__ = ("fields", "id", "mode_known", "place", "slot", "sure", "time", "tool")
+    __slots__ = ("fields", "id", "mode_known", "place", "rewritten", "slot", "sure", "time", "tool")
 
     def __init__(self, call_id: str, tool: str, place: Place, time: float | None, mode_known: bool) -> None:
         self.id = call_id
@@ -48,6 +59,8 @@ class Call:
         self.time = time
         self.mode_known = mode_known
         self.slot = Slot(None, waits=True)
+        #: The input that a hook gave the call instead.
+        self.rewritten: dict[str, Json] | None = None
         #: Empty if no event of the call is wanted.
         self.fields: dict[str, Json] = {}
         self.sure: dict[str, Provenance] = {}
@@ -78,6 +91,8 @@ class Calls:
         self._choice = choice
         self._once = once
         self.queue: deque[Slot] = deque()
+        #: Whether an event after one of the calls so far is wanted.
+        self.follows = False
         self._waiting: dict[str, Call] = {}
         self._wanted_by_tool: dict[str, frozenset[str]] = {}
 
@@ -112,8 +127,19 @@ class Calls:
         known = self._wanted_by_tool.get(tool)
         if known is None:
             known = frozenset(name for name in _EVENTS if self._choice.wants(name, tool))
+            self.follows = self.follows or not known <= {"PreToolUse"}
             self._wanted_by_tool[tool] = known
         return known
+
+    def rewrite(self, attachment: Attachment) -> None:
+        """Note the input that a hook gave a call; the events after the call have it."""
+        call = self._waiting.get(attachment.tool_use_id or "")
+        if call is None or attachment.hook_event != "PreToolUse" or attachment.stdout is None:
+            return
+        answer = parse_json(attachment.stdout)[0]
+        specific = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
+        given = specific.get("updatedInput") if isinstance(specific, dict) else None
+        call.rewritten = given if isinstance(given, dict) else call.rewritten
 
     def end(self, line: Line, block: Block, place: Place) -> None:
         """Settle a call by its result, and add the event that followed."""
@@ -165,7 +191,13 @@ def _result(line: Line, block: Block) -> Result:
 
 def _after(call: Call, result: Result, fate: Fate, line: Line, block: Block) -> tuple[Event, dict[str, Provenance]]:
     fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
-    fields["cwd"] = line.cwd or fields["cwd"]
+    if line.cwd and line.cwd != fields["cwd"]:
+        # The lines of calls beside it name the new directory as well; only the shell moves.
+        fields["cwd"] = line.cwd if call.tool == _MOVES else fields["cwd"]
+        sure["cwd"] = Provenance.DERIVED
+    if call.rewritten is not None:
+        fields["tool_input"] = repaired_input(call.tool, call.rewritten, fields["cwd"])
+        sure["tool_input"] = Provenance.DERIVED
     if fate is Fate.FAILED:
         fields.update(error=result.text, is_interrupt=False)
         return PostToolUseFailure(**fields), {**sure, "is_interrupt": Provenance.DERIVED}

@@ -16,6 +16,7 @@ from hookwright.replay.transcripts.shapes import (
     Line,
     Message,
     object_of,
+    read_attachment,
     read_line,
     read_progress,
 )
@@ -28,6 +29,8 @@ _RESULT = re.compile(rb'"tool_use_id"\s*:\s*"([^"\\]*)"')
 _NEVER = b'"<tool_use_error>'
 #: Lines that put something in force.
 _FORCE = (b'"promptId"', b'"permissionMode"')
+#: In the answer of a hook that gave a call another input, which only the events after the call have.
+_REWRITE = b"updatedInput"
 _QUOTE, _UNDERSCORE = b'"_'
 _SUBAGENT_TOOLS = ("Agent", "Task")
 
@@ -79,7 +82,9 @@ class Conversation:
             if follows == _UNDERSCORE:
                 return self._has_result(buffer, at, end) or buffer.find(_NEVER, start, end) >= 0
             at = buffer.find(_CALL, at + 9, end)
-        return self._slow or buffer.find(_FORCE[0], start, end) >= 0 or buffer.find(_FORCE[1], start, end) >= 0
+        if self._slow or buffer.find(_FORCE[0], start, end) >= 0 or buffer.find(_FORCE[1], start, end) >= 0:
+            return True
+        return self.calls.follows and buffer.find(_REWRITE, start, end) >= 0
 
     def _has_result(self, buffer: bytes, at: int, end: int) -> bool:
         """Return whether a line has a result that is needed; `at` is the place of the first one."""
@@ -100,8 +105,9 @@ class Conversation:
                 self._message(self.speaker, self._turns, line, place)
             case "system":
                 self._turns.system(line, place)
-            case "attachment":
-                self._turns.attachment(line, place)
+            case "attachment" if (attachment := read_attachment(line.attachment)) is not None:
+                self.calls.rewrite(attachment)
+                self._turns.attachment(attachment, line, place)
             case "progress":
                 self._progress(line, place)
             case "permission-mode":

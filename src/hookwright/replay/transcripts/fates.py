@@ -23,8 +23,7 @@ _STOPPED = ("[Request interrupted by user", "The user doesn't want to take this 
 _BY_RULE = re.compile(
     r"Permission (?:to use \S+|for this action) (?:has been|was) denied"
     r"|\S+ requested permissions? to .{1,300}, but you haven't granted it yet"
-    r"|.{0,600}\brequires? approval\b",
-    re.DOTALL,
+    r"|(?!Exit code|Error)[^\n]{0,600}\b(?:requires?|needs) approval\b"
 )
 
 

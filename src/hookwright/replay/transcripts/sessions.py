@@ -101,7 +101,7 @@ def _speaker(source: SourceFile) -> Speaker:
     if name == "subagents":
         return Speaker(folder + ".jsonl", os.path.basename(folder), agent)
     # Older versions put subagents beside the sessions of their project.
-    return Speaker(source.path, "", agent)
+    return Speaker("", "", agent)
 
 
 def _meta(path: str) -> dict[str, Json]:

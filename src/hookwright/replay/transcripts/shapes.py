@@ -75,6 +75,7 @@ class Line(msgspec.Struct, frozen=True, rename="camel"):
     attachment: Raw = NONE
     data: Raw = NONE
     compact_metadata: Raw = NONE
+    content: Raw = NONE
     origin: Raw = NONE
     effort: Raw = NONE
     permission_decision: Raw = NONE
@@ -93,6 +94,8 @@ class Attachment(msgspec.Struct, frozen=True, rename="camel"):
 
     type: str = ""
     hook_name: str | None = None
+    hook_event: str | None = None
+    stdout: str | None = None
     tool_use_id: str | None = msgspec.field(default=None, name="toolUseID")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bisect
+import os
 from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
 
+from hookwright.agent.transcript.paths import InvalidSession, session_path
 from hookwright.protocol.events import Event, ModeEvent
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.past import Provenance
@@ -53,13 +55,24 @@ class Speaker:
     """The main agent or a subagent: what is in force while its lines are read."""
 
     def __init__(self, transcript: str, session_id: str, agent: Agent | None = None) -> None:
-        self.transcript = transcript
+        #: The transcript of the session; empty for a subagent beside it, whose lines name the session.
+        self._transcript = transcript
         self.agent = agent
         self.session_id = session_id
         self.cwd: str | None = None
         self.prompt_id: str | None = None
         self.mode: str | None = None
         self.modes = Modes()
+
+    @property
+    def transcript(self) -> str:
+        """The transcript of the session."""
+        if self._transcript or self.agent is None or self.agent.transcript is None:
+            return self._transcript
+        try:
+            return session_path(os.path.dirname(self.agent.transcript), self.session_id)
+        except InvalidSession:
+            return self.agent.transcript
 
     def inherit(self, modes: Modes, time: float | None) -> None:
         """Begin with what was in force in the session."""

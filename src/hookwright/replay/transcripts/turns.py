@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -20,11 +21,13 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.past import Past, Place, Provenance
 from hookwright.replay.transcripts.once import Once
 from hookwright.replay.transcripts.shapes import (
+    Attachment,
     Line,
     Message,
     object_of,
-    read_attachment,
     seconds_of,
+    text_of,
+    value_of,
 )
 from hookwright.replay.transcripts.speaker import Speaker
 
@@ -33,6 +36,12 @@ EVENTS = ("UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop", "PreCompa
 
 _INTERRUPTED = "[Request interrupted by user"
 _RESUMED = "SessionStart:resume"
+_COMMAND = re.compile(
+    r"<command-message>[^<]*</command-message>\s*<command-name>(/[^<]*)</command-name>"
+    r"(?:\s*<command-args>([^<]*)</command-args>)?"
+)
+_REFUSED = "UserPromptSubmit operation blocked by hook:"
+_ORIGINAL = "\n\nOriginal prompt: "
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -100,7 +109,12 @@ class Turns:
             return
         self._stopped = False
         if self._speaker.agent is None and not line.is_sidechain and _typed(text, line):
-            self._emit(UserPromptSubmit, line, place, prompt=text)
+            command = _COMMAND.match(text)
+            if command is None:
+                self._emit(UserPromptSubmit, line, place, prompt=text)
+            else:
+                typed = f"{command[1]} {command[2]}" if command[2] else command[1]
+                self._emit(UserPromptSubmit, line, place, {"prompt": Provenance.DERIVED}, prompt=typed)
 
     def system(self, line: Line, place: Place) -> None:
         """Note a record of the program."""
@@ -108,9 +122,18 @@ class Turns:
             self.end()
         elif line.subtype == "api_error":
             self._said = None
+        elif line.subtype == "informational":
+            self._refused(text_of(value_of(line.content)), line, place)
         elif line.subtype == "compact_boundary":
             self.end()
             self._compacted(line, place)
+
+    def _refused(self, text: str, line: Line, place: Place) -> None:
+        """Note a prompt that a hook refused: it is only in the message to the user."""
+        before, mark, prompt = text.partition(_ORIGINAL)
+        if mark and before.startswith(_REFUSED) and self._speaker.agent is None:
+            sure = {"prompt": Provenance.DERIVED, "prompt_id": Provenance.UNKNOWN}
+            self._emit(UserPromptSubmit, line, place, sure, prompt=prompt)
 
     def _compacted(self, line: Line, place: Place) -> None:
         """Note a compaction; the lines after it have the prompt of the command, which hooks read."""
@@ -123,10 +146,9 @@ class Turns:
         sure = {"model": Provenance.DERIVED if known else Provenance.UNKNOWN, "prompt_id": Provenance.UNKNOWN}
         self._emit(SessionStart, line, place, sure, source="compact", **known)
 
-    def attachment(self, line: Line, place: Place) -> None:
+    def attachment(self, attachment: Attachment, line: Line, place: Place) -> None:
         """Note a hook that ran when the session was resumed: nothing else shows it."""
-        attachment = read_attachment(line.attachment)
-        if attachment is None or attachment.hook_name != _RESUMED or attachment.tool_use_id in self._resumed:
+        if attachment.hook_name != _RESUMED or attachment.tool_use_id in self._resumed:
             return
         self._resumed.add(attachment.tool_use_id)
         self._emit(SessionStart, line, place, {"model": Provenance.UNKNOWN}, source="resume")
@@ -166,7 +188,11 @@ class Turns:
 
 
 def _typed(text: str, line: Line) -> bool:
-    """Return whether a person typed a prompt; what the program itself adds to the user's turn is in tags."""
-    if not text or text.startswith("<") or line.prompt_source == "system":
+    """Return whether a person typed a prompt; what the program itself adds to the user's turn is in tags.
+
+    A command that became a prompt is in tags as well, its message first; a command that the program ran itself has its
+    name first, and no hook saw it.
+    """
+    if not text or (text.startswith("<") and _COMMAND.match(text) is None) or line.prompt_source == "system":
         return False
     return object_of(line.origin).get("kind") in (None, "human")
