@@ -302,3 +302,14 @@ def test_an_empty_condition_is_none_on_every_event(place: Place) -> None:
     place.hook("PreToolUse", **{"if": ""})
     lines(place, Model([[bash("echo a")], END]))
     assert place.order == ["PreToolUse", "Stop"]
+
+
+def test_a_session_whose_prompts_were_blocked_can_be_continued(place: Place) -> None:
+    place.answer("UserPromptSubmit", {"decision": "block", "reason": "NO"})
+    (first,) = [line["session_id"] for line in lines(place, Model([END]), "one") if line["type"] == "result"]
+    (second,) = [
+        line["session_id"]
+        for line in lines(place, Model([END]), "two", start=ContinueLatest())
+        if line["type"] == "result"
+    ]
+    assert first == second

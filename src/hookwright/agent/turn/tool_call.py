@@ -107,6 +107,7 @@ async def _run(request: ToolRequest) -> Handled:
     milliseconds = round((time.monotonic() - started) * 1000)
     block = _block(request.call, result)
     name = actor.dialogue.keep_result(block, result.response)
+    original = block
     post = await actor.fire(_post_event(request, result, milliseconds))
     if not result.is_error:
         block, result = _rewritten(request, post, block, result)
@@ -116,7 +117,9 @@ async def _run(request: ToolRequest) -> Handled:
     for text in after_tool(actor, tool, request.arguments, result):
         actor.dialogue.add_note(text)
     parent = actor.role.parent_tool_use_id
-    actor.session.tell(ToolEnded(tool.name, block, result.response, parent, name, result.instructions))
+    # Of an MCP tool hosts see what the server answered; the model reads what hooks made of it.
+    shown = block if actor.session.server_of(tool.name) is None else original
+    actor.session.tell(ToolEnded(tool.name, shown, result.response, parent, name, result.instructions))
     return Handled(call=request.call, block=block, stop=post.stop)
 
 
