@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance attacks faults faults-peers load fuzz shell-million coverage coverage-map mutants \
+.PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers load fuzz shell-million coverage coverage-map mutants \
 	docs house bench bench-check bench-peers lock clean
 
 help:            ## list the targets
@@ -56,6 +56,10 @@ faults-peers: install ## the same hostile hooks on other engines, installed into
 
 load: install         ## 64 sessions at once, eight hooks per event, one minute
 	$(BIN)/python bench/load.py
+
+isolation: install    ## hostile hooks and random writes at every level of isolation that this machine allows; a few minutes
+	HOOKWRIGHT_EXAMPLES=$(or $(EXAMPLES),1000) nice $(BIN)/python -m pytest -q -rs -n0 tests/replay/isolation
+	nice $(BIN)/python bench/isolation.py
 
 .fuzz/.installed: requirements/dev.lock
 	$(PYTHON) -m venv .fuzz

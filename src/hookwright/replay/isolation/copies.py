@@ -13,7 +13,7 @@ from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.changes import How, Written
 from hookwright.replay.isolation.descendants import end_descendants
 
-#: What a file looked like: type and mode, size, time of the last change, inode.
+#: What a file looked like: type and mode, size, time of modification, inode.
 _Facts = tuple[int, int, int, int]
 
 
@@ -60,8 +60,9 @@ class Copies:
     def written(self) -> tuple[Written, ...]:
         """Return what was changed, under the names of the files outside.
 
-        Law: a path is named if its type, mode, size, inode or time of change is not that of the copy when it was made;
-        of a folder, its type and mode. A removed folder is named without its content, a created one with it.
+        Law: a path is named if and only if its type, mode, size, modification time or inode is not that of the copy
+        when it was made; of a folder, its type and mode. A removed folder is named without its content, a created one
+        with it. Copies keep the old times of their originals, so whatever is written gets another time.
         """
         now = dict(_facts(self.project))
         found = [Written(os.path.join(self._bounds.project, name), how) for name, how in _compared(self._before, now)]
@@ -70,9 +71,9 @@ class Copies:
 
 
 def _compared(before: dict[str, _Facts], now: dict[str, _Facts]) -> Iterator[tuple[str, How]]:
-    gone = before.keys() - now.keys()
-    for name in gone:
-        if os.path.dirname(name) not in gone:
+    for name in before.keys() - now.keys():
+        parent = os.path.dirname(name)
+        if parent == "" or (parent in now and stat.S_ISDIR(now[parent][0])):
             yield name, "removed"
     for name, facts in now.items():
         if name not in before:
@@ -95,7 +96,7 @@ def _facts(folder: str, below: str = "") -> Iterator[tuple[str, _Facts]]:
             yield name, (one.st_mode, 0, 0, 0)
             yield from _facts(folder, name)
         else:
-            yield name, (one.st_mode, one.st_size, one.st_ctime_ns, one.st_ino)
+            yield name, (one.st_mode, one.st_size, one.st_mtime_ns, one.st_ino)
 
 
 def _empty(folder: str) -> None:
