@@ -40,6 +40,8 @@ HARMLESS = {
 IGNORED = {
     Name.OVERLAY: {"signal_the_keeper"},
     Name.LANDLOCK: {"chmod_elsewhere", "chmod_by_descriptor", "times_elsewhere"},
+    # A packet to its own loopback device, and a mount that only the process itself sees.
+    Name.BWRAP: {"signal_the_keeper", "send_udp", "mount_as_new_root"},
 }
 
 
@@ -104,27 +106,23 @@ def attack(view: View, around: Outside, program: str) -> dict[str, str]:
 
 
 def test_hostile_hooks_leave_everything_outside_as_it_was(user: int, level: Level, around: Outside) -> None:
+    """Nothing outside changes, nothing is reached, no process is left, and a renewed view shows nothing of them."""
     program = python(user)
+
+    def hostile(view: View) -> tuple[dict[str, str], bool, object, list[int]]:
+        results = attack(view, around, program)
+        changed = bool(view.written())
+        view.renew()
+        return results, changed, view.written(), around.left()
+
     before = around.files()
-    results = inside(user, lambda view: attack(view, around, program), level, around.bounds)
+    results, changed, later, left = inside(user, hostile, level, around.bounds)
     assert around.files() == before
     assert around.reached() == []
     assert around.alive()
-    assert around.left() == []
+    assert (changed, later, left, around.left()) == (True, (), [], [])
     worked = {name for name, word in results.items() if word == "worked"}
     assert worked - HARMLESS - IGNORED[level.name] == set(), results
-
-
-def test_after_a_renewal_nothing_of_a_hostile_hook_is_left(user: int, level: Level, around: Outside) -> None:
-    program = python(user)
-
-    def twice(view: View) -> tuple[object, bool, int]:
-        attack(view, around, program)
-        changed = bool(view.written())
-        view.renew()
-        return view.written(), changed, len(around.left())
-
-    assert inside(user, twice, level, around.bounds) == ((), True, 0)
 
 
 def test_the_hostile_hook_is_hostile(user: int) -> None:

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from hookwright.replay.isolation.alone import in_fork, run_isolated
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import why_not
-from hookwright.replay.isolation.levels import LANDLOCK, OVERLAY, Level, Name
+from hookwright.replay.isolation.levels import LEVELS, Level, Name
 from hookwright.replay.isolation.views import View
 from replay.isolation.outside import tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
 
 #: Operations that have no effect at a level.
-WITHOUT_EFFECT = {Name.OVERLAY: (), Name.LANDLOCK: ("mode", "touch")}
+WITHOUT_EFFECT = {Name.OVERLAY: (), Name.LANDLOCK: ("mode", "touch"), Name.BWRAP: ()}
 
 #: `make isolation` tries more.
-EXAMPLES = int(os.environ.get("HOOKWRIGHT_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("HOOKWRIGHT_EXAMPLES", "8"))
 PATHS = st.sampled_from(["a", "b", "d", "d/x", "d/y", "d/e", "d/e/z", "new", "new/x"])
 KINDS = ["write", "append", "open", "remove", "clear", "mkdir", "move", "link", "hard", "mode", "touch"]
 OPERATIONS = st.lists(st.tuples(st.sampled_from(KINDS), PATHS, PATHS), min_size=1, max_size=8)
@@ -45,7 +45,7 @@ def bounds() -> Iterator[Bounds]:
         yield Bounds(f"{base}/project", f"{base}/home", f"{base}/temp")
 
 
-@pytest.mark.parametrize("level", [OVERLAY, LANDLOCK], ids=lambda level: level.name.value)
+@pytest.mark.parametrize("level", [level for level in LEVELS if level.isolated], ids=lambda level: level.name.value)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations=OPERATIONS)
 def test_written_names_exactly_what_changed(
@@ -123,17 +123,25 @@ def _expected(bounds: Bounds, operations: list[tuple[str, str, str]]) -> list[tu
         parent = os.path.dirname(path)
         if path in after and after[path] != facts:
             found.append((path, "changed"))
-        elif path not in after and (parent == "" or stat.S_ISDIR(after.get(parent, (0,))[0])):
+        elif path not in after and (parent == "" or stat.S_ISDIR(after.get(parent, (0, 0, b""))[0])):
             found.append((path, "removed"))
     return sorted((os.path.join(bounds.project, path), how) for path, how in found)
 
 
-def _facts(folder: str) -> dict[str, tuple[int, ...]]:
-    """Return type and mode of everything in a folder; of files also what tells a written one from an old one."""
-    found: dict[str, tuple[int, ...]] = {}
+def _facts(folder: str) -> dict[str, tuple[int, int, bytes]]:
+    """Return type and mode of everything in a folder; of files also time and content."""
+    found: dict[str, tuple[int, int, bytes]] = {}
     for place, folders, names in os.walk(folder):
         for path in (os.path.join(place, name) for name in (*folders, *names)):
             facts = os.lstat(path)
-            more = () if stat.S_ISDIR(facts.st_mode) else (facts.st_size, facts.st_mtime_ns)
-            found[os.path.relpath(path, folder)] = (facts.st_mode, *more)
+            content = b"" if stat.S_ISDIR(facts.st_mode) else _content(path, facts.st_mode)
+            modified = 0 if stat.S_ISDIR(facts.st_mode) else facts.st_mtime_ns
+            found[os.path.relpath(path, folder)] = (facts.st_mode, modified, content)
     return found
+
+
+def _content(path: str, mode: int) -> bytes:
+    if stat.S_ISLNK(mode):
+        return os.readlink(path).encode()
+    with open(path, "rb") as file:
+        return file.read()

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from hookwright.projects.scratch import Mirror
 from hookwright.replay.isolation.bounds import Bounds
@@ -17,45 +17,21 @@ from hookwright.replay.isolation.descendants import end_descendants
 _Facts = tuple[int, int, int, int]
 
 
-class Copies:
-    """The folders of the view, made and renewed by its keeper. They stay the same folders: rights are bound to them."""
+class Seen:
+    """The copies as one process sees them, compared with how they were."""
 
-    def __init__(self, bounds: Bounds, prefix: str) -> None:
+    def __init__(self, bounds: Bounds, project: str, temp: str) -> None:
         self._bounds = bounds
-        self._mirror = Mirror(bounds.project)
-        self.base = tempfile.mkdtemp(prefix=prefix, dir=bounds.temp)
-        self.project = os.path.join(self.base, "project")
-        self.temp = os.path.join(self.base, "temp")
-        self.scratch = os.path.join(self.base, "scratch")
-        for folder in (self.project, self.temp, self.scratch):
-            os.mkdir(folder, 0o700)
-        try:
-            self._mirror.copy_to(self.project)
-        except BaseException:
-            _empty(self.base)
-            os.rmdir(self.base)
-            raise
+        self._project = project
+        self._temp = temp
+        #: Mount points in the temporary folder.
+        self.own = frozenset(os.listdir(temp))
         self._before: dict[str, _Facts] = {}
         self.remember()
 
     def remember(self) -> None:
         """Take the files as they are now for unchanged; both processes do this after each renewal."""
-        self._before = dict(_facts(self.project))
-
-    def renew(self, inside: int) -> None:
-        """End what hooks left, and copy the project again if anything was written."""
-        end_descendants(inside)
-        if self.written():
-            _empty(self.project)
-            _empty(self.temp)
-            self._mirror.copy_to(self.project)
-            self.remember()
-
-    def close(self) -> None:
-        """End what hooks left, and remove the folders."""
-        end_descendants(None)
-        _empty(self.base)
-        os.rmdir(self.base)
+        self._before = dict(_facts(self._project))
 
     def written(self) -> tuple[Written, ...]:
         """Return what was changed, under the names of the files outside.
@@ -64,10 +40,52 @@ class Copies:
         when it was made; of a folder, its type and mode. A removed folder is named without its content, a created one
         with it. Copies keep the old times of their originals, so whatever is written gets another time.
         """
-        now = dict(_facts(self.project))
+        now = dict(_facts(self._project))
         found = [Written(os.path.join(self._bounds.project, name), how) for name, how in _compared(self._before, now)]
-        found += [Written(os.path.join(self._bounds.temp, name), "created") for name, _ in _facts(self.temp)]
+        for name, _ in _facts(self._temp, self.own):
+            found.append(Written(os.path.join(self._bounds.temp, name), "created"))
         return tuple(sorted(found))
+
+
+class Copies:
+    """The folders of the view, made and renewed by its keeper. They stay the same folders: rights are bound to them."""
+
+    def __init__(self, bounds: Bounds, prefix: str, mount_points: Sequence[str] = ()) -> None:
+        self._mirror = Mirror(bounds.project)
+        self.base = tempfile.mkdtemp(prefix=prefix, dir=bounds.temp)
+        self.project = os.path.join(self.base, "project")
+        self.temp = os.path.join(self.base, "temp")
+        self.scratch = os.path.join(self.base, "scratch")
+        for folder in (self.project, self.temp, self.scratch):
+            os.mkdir(folder, 0o700)
+        for name in mount_points:
+            os.makedirs(os.path.join(self.temp, name))
+        try:
+            self._mirror.copy_to(self.project)
+        except BaseException:
+            _empty(self.base)
+            os.rmdir(self.base)
+            raise
+        self.seen = Seen(bounds, self.project, self.temp)
+
+    def renew(self, inside: int) -> None:
+        """End what hooks left, and copy the project again if anything was written."""
+        end_descendants(inside)
+        self.restore()
+
+    def restore(self) -> None:
+        """Copy the project again if anything was written."""
+        if self.seen.written():
+            _empty(self.project)
+            _empty(self.temp, self.seen.own)
+            self._mirror.copy_to(self.project)
+            self.seen.remember()
+
+    def close(self) -> None:
+        """End what hooks left, and remove the folders."""
+        end_descendants(None)
+        _empty(self.base)
+        os.rmdir(self.base)
 
 
 def _compared(before: dict[str, _Facts], now: dict[str, _Facts]) -> Iterator[tuple[str, How]]:
@@ -82,11 +100,11 @@ def _compared(before: dict[str, _Facts], now: dict[str, _Facts]) -> Iterator[tup
             yield name, "changed"
 
 
-def _facts(folder: str, below: str = "") -> Iterator[tuple[str, _Facts]]:
-    """Yield every file and folder below a folder, by its relative path."""
+def _facts(folder: str, spared: frozenset[str] = frozenset(), below: str = "") -> Iterator[tuple[str, _Facts]]:
+    """Yield every file and folder below a folder, but for some at its top, by its relative path."""
     try:
         with os.scandir(os.path.join(folder, below)) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+            found = sorted((one for one in entries if one.name not in spared), key=lambda entry: entry.name)
     except PermissionError:  # a hook took its rights away, so the folder itself is named
         return
     for entry in found:
@@ -94,14 +112,14 @@ def _facts(folder: str, below: str = "") -> Iterator[tuple[str, _Facts]]:
         one = entry.stat(follow_symlinks=False)
         if stat.S_ISDIR(one.st_mode):
             yield name, (one.st_mode, 0, 0, 0)
-            yield from _facts(folder, name)
+            yield from _facts(folder, below=name)
         else:
             yield name, (one.st_mode, one.st_size, one.st_mtime_ns, one.st_ino)
 
 
-def _empty(folder: str) -> None:
+def _empty(folder: str, spared: frozenset[str] = frozenset()) -> None:
     with os.scandir(folder) as entries:
-        for entry in entries:
+        for entry in (one for one in entries if one.name not in spared):
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, onerror=_allow)
             else:

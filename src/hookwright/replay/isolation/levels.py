@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 _USE = "processor time, memory and disk space"
+_PIPES = "named pipes outside the project, the home directory and the temporary folders"
 
 
 class Name(enum.Enum):
@@ -14,6 +15,7 @@ class Name(enum.Enum):
 
     OVERLAY = "overlay"
     LANDLOCK = "landlock"
+    BWRAP = "bwrap"
     NONE = "none"
 
 
@@ -35,7 +37,7 @@ class Level(msgspec.Struct, frozen=True):
 OVERLAY = Level(
     Name.OVERLAY,
     "Hooks write to copies of files in memory, have no network, and see no process but their own.",
-    (_USE, "named pipes outside the project, the home directory and the temporary folders"),
+    (_USE, _PIPES),
 )
 LANDLOCK = Level(
     Name.LANDLOCK,
@@ -47,9 +49,15 @@ LANDLOCK = Level(
         "changes of modes, owners and times have no effect, not even in the copy",
     ),
 )
+BWRAP = Level(
+    Name.BWRAP,
+    "Hooks work in a copy of the project and an empty temporary folder, can write nowhere else, have no network, and "
+    "see no process but their own.",
+    (_USE, _PIPES, "hooks that write elsewhere are refused, which live hooks are not"),
+)
 NONE = Level(
     Name.NONE,
     "Hooks run with all your rights: they change files, use the network and signal processes.",
     ("everything",),
 )
-LEVELS = (OVERLAY, LANDLOCK, NONE)
+LEVELS = (OVERLAY, LANDLOCK, BWRAP, NONE)

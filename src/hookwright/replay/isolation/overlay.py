@@ -17,7 +17,7 @@ from hookwright.replay.isolation.places import places
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 #: Parts of /proc that belong to the whole machine; root could write to them.
-_MACHINE = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi")
+MACHINE = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi")
 #: The folder on the stage with everything written since the last renewal.
 _WRITTEN = "written"
 
@@ -136,7 +136,7 @@ def mount_proc() -> None:
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     with open("/proc/sys/user/max_user_namespaces", "wb", buffering=0) as file:
         file.write(b"0")  # hooks make no namespaces of their own, where they would be root
-    for name in _MACHINE if os.geteuid() == 0 else ():
+    for name in MACHINE if os.geteuid() == 0 else ():
         path = f"/proc/{name}"
         if os.path.exists(path):
             kernel.mount(path, path, "none", kernel.MS_BIND)

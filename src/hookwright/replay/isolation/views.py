@@ -16,8 +16,9 @@ from typing import assert_never
 
 from hookwright.replay.isolation import kernel, landlock, namespaces, seccomp
 from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.bwrap import Wrapped
 from hookwright.replay.isolation.changes import Written
-from hookwright.replay.isolation.copies import Copies
+from hookwright.replay.isolation.copies import Copies, Seen
 from hookwright.replay.isolation.keeper import Keeper, end_with_keeper, split
 from hookwright.replay.isolation.levels import Level, Name
 from hookwright.replay.isolation.overlay import Overlays, mount_proc
@@ -71,6 +72,8 @@ def enter(level: Level, bounds: Bounds) -> View:
             return _enter_overlay(level, bounds.resolved())
         case Name.LANDLOCK:
             return _enter_landlock(level, bounds.resolved())
+        case Name.BWRAP:
+            return _enter_bwrap(level, bounds.resolved())
         case Name.NONE:
             return _open(level, bounds.resolved())
         case _:
@@ -90,11 +93,7 @@ def _enter_overlay(level: Level, bounds: Bounds) -> View:
     stage = Overlays(bounds, scratch)
     keeper = split(stage)
     mount_proc()
-    kernel.keep_capabilities(kernel.ROOT_KEEPS if os.geteuid() == 0 else 0)
-    if seccomp.available():
-        seccomp.apply(seccomp.IN_NAMESPACES)
-    kernel.hide_memory()
-    end_with_keeper()
+    _give_up_rights()
     os.chdir(here)
     return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper))
 
@@ -117,14 +116,40 @@ def _enter_landlock(level: Level, bounds: Bounds) -> View:
     end_with_keeper()
     inside = Bounds(copies.project, bounds.home, copies.temp)
     os.chdir(copies.project)
-    return View(level, inside, copies.scratch, copies.written, lambda: _renew_copies(keeper, copies))
+    return View(level, inside, copies.scratch, copies.seen.written, lambda: _renew_copies(keeper, copies))
 
 
 def _renew_copies(keeper: Keeper, copies: Copies) -> None:
     keeper.renew()
     _reap()
-    copies.remember()
+    copies.seen.remember()
     os.chdir(copies.project)
+
+
+def _enter_bwrap(level: Level, bounds: Bounds) -> View:
+    wrapped = Wrapped(bounds, _PREFIX)
+    keeper = split(wrapped)
+    wrapped.join()
+    _give_up_rights()
+    os.chdir(bounds.project)
+    seen = Seen(bounds, bounds.project, bounds.temp)
+
+    def renew() -> None:
+        wrapped.end_others()
+        keeper.renew()
+        seen.remember()
+        os.chdir(bounds.project)
+
+    return View(level, bounds, wrapped.scratch, seen.written, renew)
+
+
+def _give_up_rights() -> None:
+    """Give up, in namespaces, what hooks could misuse to leave them."""
+    kernel.keep_capabilities(kernel.ROOT_KEEPS if os.geteuid() == 0 else 0)
+    if seccomp.available():
+        seccomp.apply(seccomp.IN_NAMESPACES)
+    kernel.hide_memory()
+    end_with_keeper()
 
 
 def _reap() -> None:
