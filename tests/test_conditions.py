@@ -226,7 +226,8 @@ def test_allow_rules_need_every_sub_command_but_may_share_them() -> None:
     assert allowed_by([git, npm], "Bash", both, WHERE) == Match()
     assert allowed_by([git], "Bash", both, WHERE) == NoMatch()
     assert allowed_by([git, parse_rule("Bash")], "Bash", both, WHERE) == Match()
-    assert allowed_by([git, npm, parse_rule("Edit")], "Write", {"file_path": "/p/x"}, WHERE) == Match()
+    assert allowed_by([git, npm, parse_rule("Edit")], "Edit", {"file_path": "/p/x"}, WHERE) == Match()
+    assert allowed_by([git, npm, parse_rule("Edit")], "Write", {"file_path": "/p/x"}, WHERE) == NoMatch()
     assert allowed_by([git], "Read", {"file_path": "/p/x"}, WHERE) == NoMatch()
     assert isinstance(allowed_by([git, npm], "Bash", {"command": "git log > x; npm test"}, WHERE), Undecided)
     script = [parse_rule("PowerShell(gci *)"), parse_rule("PowerShell(git *)")]

@@ -91,9 +91,10 @@ class Reading(Enum):
 
     CONDITION, a handler's `if`: covers calls of the named tool only. Any sub-command, and the path as written or the
     file it really is, is enough. Tool names may hold `*` only in `mcp__…`. An empty rule covers every call.
-    ALLOW: `Edit` covers all editing tools, `Read` also searching. Every sub-command must match, and the path as
-    written and the real file. `*` in a tool name only works after `mcp__<server>__`. Parameters are ignored.
-    ASK: covers like ALLOW; any sub-command or path is enough, `dir/**` applies at any depth, and `*` may be anywhere in
+    ALLOW: `Edit(path)` covers all editing tools, a bare `Edit` only itself, `Read` also searching. Every sub-command
+    must match, and the path as written and the real file. `*` in a tool name only works after `mcp__<server>__`.
+    Parameters are ignored.
+    ASK: covers like ALLOW, and a bare `Edit` all editing tools; any sub-command or path is enough, `dir/**` applies at any depth, and `*` may be anywhere in
     a tool name.
     DENY: like ASK; a `Read` rule with a path also keeps that path from being edited or written.
     """
@@ -290,7 +291,7 @@ def covers(rule: Rule, tool_name: str, reading: Reading) -> bool:
     if reading is Reading.CONDITION:
         return False
     if tool == "Edit":
-        return tool_name in _EDITING
+        return tool_name in _EDITING and (reading is not Reading.ALLOW or is_about_files(rule))
     if tool == "Read" and reading is Reading.DENY and isinstance(rule.specifier, Path):
         return tool_name in _READING or tool_name in ("Edit", "MultiEdit", "Write")
     return tool == "Read" and tool_name in _READING
