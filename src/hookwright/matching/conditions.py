@@ -94,8 +94,8 @@ class Reading(Enum):
     ALLOW: `Edit(path)` covers all editing tools, a bare `Edit` only itself, `Read` also searching. Every sub-command
     must match, and the path as written and the real file. `*` in a tool name only works after `mcp__<server>__`.
     Parameters are ignored.
-    ASK: covers like ALLOW, and a bare `Edit` all editing tools; any sub-command or path is enough, `dir/**` applies at any depth, and `*` may be anywhere in
-    a tool name.
+    ASK: covers like ALLOW, and a bare `Edit` all editing tools; any sub-command or path is enough, `dir/**` applies at
+    any depth, and `*` may be anywhere in a tool name.
     DENY: like ASK; a `Read` rule with a path also keeps that path from being edited or written.
     """
 
