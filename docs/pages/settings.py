@@ -42,6 +42,8 @@ KEYS = {
     "timeout": "Seconds, fractions allowed. Defaults by event: see [events.md](events.md).",
     "statusMessage": "Shown while the hook runs.",
     "once": "Skill frontmatter only: at most one successful run per session.",
+    "mode": "`shadow`: the hook runs and decides nothing; what it would have decided is recorded. Other agents ignore "
+    "the key and obey the hook. Default `enforce`.",
     "onFailure": "`block`: a launch failure, crash, signal, timeout or void answer blocks. Default `continue`.",
     "failClosed": 'Another name: `true` is `onFailure: "block"`.',
     "fail_closed": 'Another name: `true` is `onFailure: "block"`.',
@@ -192,6 +194,7 @@ _SHAPES: dict[Callable[..., Any], str] = {
     fields.texts: "array of strings",
     fields.text_map: "object of strings",
     fields.mapping: "object",
+    fields.mode: '"enforce" | "shadow"',
     fields.failure_mode: '"continue" | "block"',
     fields.closed_flag: "boolean",
 }

@@ -27,6 +27,7 @@ from hookwright.protocol.outcome import (
     Verdict,
     strictness,
 )
+from hookwright.protocol.replies import Failed, Failure
 
 
 def aggregate(
@@ -76,6 +77,17 @@ def aggregate(
         skips=tuple(skips),
         diagnostics=(*notes, *_diagnostics(verdicts)),
     )
+
+
+def in_shadow(run: Run) -> Run:
+    """Return the run of a handler in shadow mode: what it would have decided is kept, and has no effect.
+
+    Law: the outcome of a firing with such runs is that of the firing without them, apart from the list of runs. A guard
+    that was trusted to fail closed and has changed still refuses, whatever its mode is now.
+    """
+    if isinstance(run.reply, Failed) and run.reply.why is Failure.GUARD:
+        return run
+    return msgspec.structs.replace(run, verdict=SILENT, would=run.verdict)
 
 
 def _decision(verdicts: Sequence[Verdict]) -> tuple[Decision, tuple[str, ...]]:
@@ -144,8 +156,11 @@ def _diagnostics(verdicts: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
 def guards(handler: Handler) -> bool:
     """Return whether a handler must have seen an input before it is used.
 
-    Law: it must, unless it runs in the background, or comes with the project and is not declared to fail closed.
+    Law: it must, unless it runs in the background or in shadow mode, or comes with the project and is not declared to
+    fail closed.
     """
+    if handler.shadow:
+        return False
     return not handler.background and (not handler.source.from_project or handler.on_failure is OnFailure.BLOCK)
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from hookwright.aggregate import aggregate, guards, has_word_on, on_final_input, second_word
+from hookwright.aggregate import aggregate, guards, has_word_on, in_shadow, on_final_input, second_word
 from hookwright.background import Background
 from hookwright.deadline import within
 from hookwright.hookset import HookSet
@@ -276,9 +276,12 @@ class HookEngine:
         return msgspec.structs.replace(job, on_late_end=ended)
 
     def _ended(self, job: Job, reply: Reply, wall: float, started: float) -> Run:
-        verdict = fit(interpret(reply, job.handler, job.event), job.handler, job.event)
-        run = Run(job.handler, reply, verdict, Timing(wall, time.perf_counter() - started), job.run_id)
-        if job.handler.once and run.label == "success" and verdict.ending is Ending.SUCCESS:
+        verdict, timing = interpret(reply, job.handler, job.event), Timing(wall, time.perf_counter() - started)
+        if job.handler.shadow:
+            run = in_shadow(Run(job.handler, reply, verdict, timing, job.run_id))
+        else:
+            run = Run(job.handler, reply, fit(verdict, job.handler, job.event), timing, job.run_id)
+        if job.handler.once and run.label == "success" and run.verdict.ending is Ending.SUCCESS:
             self._spent.add(str(job.handler.source))
         if self._observers:
             self._tell(RunEnded(job, run))

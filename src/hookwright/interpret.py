@@ -115,11 +115,13 @@ def interpret_late(id: str, job: Job, reply: Reply) -> Late:  # noqa: A002 - the
     Law (R-170, R-171): of its output only `additionalContext` and `systemMessage` have an effect; decisions, plain text
     and exit codes have none, except that exit 2 of an `asyncRewake` hook wakes the model with its stderr, or with its
     stdout where that is empty. It ends as a success on exit 0 alone, as cancelled at its time limit and at the end of
-    the session, else as an error, or as blocking where it wakes the model.
+    the session, else as an error, or as blocking where it wakes the model. In shadow mode nothing of it has an effect.
     """
     if not isinstance(reply, Exited):
         return _late_without_exit(id, job, reply)
     handler = job.handler
+    if handler.shadow:
+        return Late(id=id, job=job, reply=reply, ending=Ending.SUCCESS if reply.status == 0 else Ending.ERROR)
     stderr = reply.stderr.decode("utf-8", "replace").strip()
     output = read_late(reply.stdout.decode("utf-8", "replace"), job.event.event_name)
     notes = exit_notes(reply, handler, stderr)

@@ -281,14 +281,14 @@ def _undecided_matcher(entry: Entry, values: tuple[str, ...] | None) -> Diagnost
 def _equality(entry: Entry) -> object:
     handler = entry.handler
     if handler.source.scope in SETTINGS_SCOPES:
-        return handler.identity
-    return (handler.source.plugin, handler.identity) if handler.source.scope is Scope.PLUGIN else entry
+        return handler.identity, handler.mode
+    return (handler.source.plugin, handler.identity, handler.mode) if handler.source.scope is Scope.PLUGIN else entry
 
 
 def _without_duplicates(entries: Iterable[Entry], guards: Container[Entry] = ()) -> tuple[list[Entry], list[Skip]]:
     """Keep one of several equal handlers.
 
-    Law (R-015): handlers of the settings files are equal by kind and identity, and so are those of one plugin;
+    Law (R-015): handlers of the settings files are equal by kind, identity and mode, and so are those of one plugin;
     different plugins, components and programs are never compared. One of another scope goes before the project's,
     which never replaces it. Of copies that differ otherwise a synchronous one goes before an asynchronous one, one that
     fails closed before one that does not, a managed one before any other; else the first in configuration order, but of

@@ -123,7 +123,7 @@ class Wiring:
 
     def note_env_file(self, notice: Notice) -> None:
         """Remember, as an observer, which env files hooks were given; hooks start in order and end in any."""
-        if isinstance(notice, RunStarted) and notice.job.event.rules.env_file:
+        if isinstance(notice, RunStarted) and notice.job.event.rules.env_file and not notice.job.handler.shadow:
             job = notice.job
             config_dir = self.places.surroundings.config_dir
             self.env_files[env_file_path(config_dir, job.event, job.index)] = job.handler.label

@@ -70,6 +70,8 @@ def configure_hooks(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     add = group.add_argument
     add("--sequential", action="store_true", help="run hooks one after another; a stop skips the rest")
     add("--no-timeouts", dest="timeouts", action="store_false", help="ignore the hooks' timeouts")
+    shadow = "also run the hooks of this settings file, without any effect, and record what they would decide"
+    add("--shadow", action="append", metavar="FILE|JSON", help=shadow)
     add("--frozen", action="store_true", help="keep the hooks of the start; ignore edits of settings files")
     return group
 

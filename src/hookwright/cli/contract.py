@@ -59,6 +59,9 @@ def _run(run: Run) -> dict[str, Json]:
         "error": run.verdict.error,
         "ms": round(run.timing.seconds * 1000, 3),
     }
+    if run.would is not None:
+        would, why = decision_of(run.would.decision)
+        record["shadow"] = {"would": would, "reason": why, "error": run.would.error}
     if isinstance(run.reply, Exited):
         record["exit_code"] = run.reply.status
         record["stdout"] = "" if run.verdict.suppress_output else run.reply.stdout.decode("utf-8", "replace")

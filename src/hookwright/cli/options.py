@@ -47,12 +47,24 @@ def add_places(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", action="store_true", help="trust the project's hooks for this command")
 
 
+def add_shadow(parser: argparse.ArgumentParser) -> None:
+    """Add the option that runs the hooks of a file in shadow mode."""
+    parser.add_argument(
+        "--shadow",
+        action="append",
+        default=[],
+        metavar="FILE|JSON",
+        help="also run the hooks of this settings file, without any effect, and record what they would decide",
+    )
+
+
 def places(args: argparse.Namespace) -> Places:
     """Return the places these options name."""
     return Places(
         project=args.project,
         env=dict(os.environ),
         settings=tuple(args.settings),
+        shadow=tuple(getattr(args, "shadow", ())),
         sources=args.setting_sources,
         plugin_dirs=tuple(args.plugin_dir),
         trust=TrustPolicy.EVERYTHING if args.trust else None,

@@ -10,7 +10,7 @@ from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event
 from hookwright.protocol.handlers import Handler, Kind
 from hookwright.protocol.matched import hook_name
-from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip
+from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Ending, Late, Outcome, Run, Skip, Verdict
 from hookwright.protocol.replies import Backgrounded, Exited, Failed, TimedOut
 from hookwright.protocol.sources import place
 from hookwright.text import flat, harmless, one_line
@@ -94,6 +94,8 @@ def _how_it_ended(run: Run) -> str:
 
 def _verdict_word(run: Run, style: Style) -> tuple[str, str]:
     verdict = run.verdict
+    if run.would is not None:
+        return style.dim("◌"), f"in shadow mode, no effect; {_would_word(run.would)}"
     if verdict.ending is Ending.BLOCKING or isinstance(verdict.decision, Deny | Block):
         return style.bad("✗"), style.bad(_decision_word(verdict.decision) or "blocks")
     if verdict.ending in (Ending.ERROR, Ending.CANCELLED):
@@ -107,6 +109,18 @@ def _verdict_word(run: Run, style: Style) -> tuple[str, str]:
         return style.good("✓"), said
     gave = [name for name, value in _gifts(run) if value]
     return style.good("✓"), ", ".join(gave) if gave else "no opinion (not an approval)"
+
+
+def _would_word(would: Verdict) -> str:
+    """Return what a handler in shadow mode would have done, in words."""
+    if would.ending in (Ending.ERROR, Ending.CANCELLED):
+        return "it gave no verdict"
+    said = _decision_word(would.decision)
+    if isinstance(would.decision, Deny | Block):
+        return f"it would have refused: {one_line(would.decision.reason)}"
+    if would.stop is not None:
+        return "it would have ended the turn"
+    return f"it would have said: {said}" if said is not None else "it would have had no opinion"
 
 
 def _gifts(run: Run) -> list[tuple[str, object]]:
@@ -154,9 +168,12 @@ def _position(outcome: Outcome, style: Style) -> str:
         case Allow():
             return style.good("ALLOW") + ", rules of the host still apply"
     silent = outcome.errors
-    if not outcome.runs:
-        return style.warn("PROCEED") + ", no hook checked this"
-    if silent == len(outcome.runs):
+    shadows = sum(run.would is not None for run in outcome.runs)
+    if shadows == len(outcome.runs):
+        return (
+            style.warn("PROCEED") + ", no hook checked this" + (", apart from those in shadow mode" if shadows else "")
+        )
+    if silent == len(outcome.runs) - shadows:
         return style.warn("PROCEED") + ", no hook gave a verdict"
     return style.good("PROCEED") + ", no hook objected" + (f", {silent} gave no verdict" if silent else "")
 

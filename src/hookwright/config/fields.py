@@ -16,6 +16,7 @@ from hookwright.protocol.handlers import (
     HttpHandler,
     Kind,
     McpToolHandler,
+    Mode,
     OnFailure,
     PromptHandler,
 )
@@ -147,6 +148,12 @@ def failure_mode(name: str, value: object) -> OnFailure | Wrong:
     return choice if isinstance(choice, Wrong) else OnFailure(choice)
 
 
+def mode(name: str, value: object) -> Mode | Wrong:
+    """Accept `"enforce"` or `"shadow"`."""
+    choice = one_of("enforce", "shadow")(name, value)
+    return choice if isinstance(choice, Wrong) else Mode(choice)
+
+
 def closed_flag(name: str, value: object) -> OnFailure | Wrong:
     """Accept the alias of `onFailure` that is a boolean."""
     choice = flag(name, value)
@@ -175,6 +182,7 @@ _COMMON = {
     "timeout": Field("timeout", seconds),
     "statusMessage": Field("status_message", text),
     "once": Field("once", flag),
+    "mode": Field("mode", mode),
     "onFailure": Field("on_failure", failure_mode),
     "failClosed": Field("on_failure", closed_flag),
     "fail_closed": Field("on_failure", closed_flag),

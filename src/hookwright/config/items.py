@@ -126,6 +126,8 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> Bound:
     """
     source = handler.source
     fields = {name: getattr(handler, name) for name in handler.__struct_fields__ if name != "source"}
+    if not handler.shadow:
+        del fields["mode"]  # so that what was trusted before there were modes still is
     origin = [source.scope, source.plugin.name if source.plugin else None, source.component]
     entry = {"event": group.event, "matcher": group.matcher, "kind": handler.kind, "from": origin, **fields}
     text = msgspec.json.format(msgspec.json.encode(entry, order="sorted"), indent=1).decode()

@@ -11,7 +11,7 @@ import msgspec
 from hookwright.config.frontmatter import ComponentFile, find_components
 from hookwright.config.items import Item, settings_item, variables_item
 from hookwright.config.jsonfile import Broken, Tree, fault_reports, parse_json, read_tree
-from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, locate
+from hookwright.config.locations import Locations, SettingsFile, Surroundings, anchor, flag_file, locate
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
 from hookwright.config.scripts import Reach
@@ -21,7 +21,7 @@ from hookwright.config.truststore import TrustStore
 from hookwright.errors import ConfigError
 from hookwright.hookset import HookSet
 from hookwright.protocol.diagnostics import Diagnostic, Severity
-from hookwright.protocol.handlers import Handler
+from hookwright.protocol.handlers import Handler, Mode
 from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
@@ -91,6 +91,8 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     #: Values of `--settings`: paths of files, or JSON objects.
     settings: tuple[str, ...] = ()
+    #: Values of `--shadow`, written in the same way: their hooks run in shadow mode, and nothing else in them is read.
+    shadow: tuple[str, ...] = ()
     #: The sources to read: some of user, project and local; None for all.
     sources: tuple[str, ...] | None = None
     plugin_dirs: tuple[str, ...] = ()
@@ -133,6 +135,8 @@ def load_hooks(places: Places | str = ".") -> Loaded:
     plugin_dirs = () if where.managed_only else where.plugin_dirs
     locations = locate(where.project, around, settings=where.settings, sources=sources)
     read = [_read(file, locations, around.cwd) for file in locations.files]
+    shadow_files = [flag_file(value, around.cwd, "--shadow") for value in where.shadow if not where.managed_only]
+    shadows = [_read(file, locations, around.cwd) for file in shadow_files]
     policy = where.trust if where.trust is not None else TrustPolicy.from_env(around.env)
     store = TrustStore(os.path.join(where.state_folder, "trust.json"))
     gate = _gate(read, locations, policy, store)
@@ -141,6 +145,8 @@ def load_hooks(places: Places | str = ".") -> Loaded:
     plugins = find_plugins(declared, merged, locations, plugin_dirs, around.cwd)
     found = [parse_hooks(item.tree, item.origin) for item in read if item.tree is not None]
     found += [Found((), plugins.diagnostics), *(plugin_hooks(item, around.cwd) for item in plugins.enabled)]
+    found += [_in_shadow(parse_hooks(item.tree, item.origin)) for item in shadows if item.tree is not None]
+    reports += [report for item in shadows for report in item.diagnostics]
     groups = gate.marked(group for part in found for group in part.groups)
     gate.admit(groups)
     reports += [report for part in found for report in part.diagnostics]
@@ -151,13 +157,22 @@ def load_hooks(places: Places | str = ".") -> Loaded:
         settings=merged,
         diagnostics=tuple(reports),
         project_dir=locations.project_dir,
-        files=tuple(FileRead(item.file.path, item.file.scope, item.status) for item in read),
+        files=tuple(FileRead(item.file.path, item.file.scope, item.status) for item in (*read, *shadows)),
         gate=gate,
         hold=hold,
         plugins=plugins.enabled,
         locations=locations,
         surroundings=around,
     )
+
+
+def _in_shadow(found: Found) -> Found:
+    """Return what a file declares with every handler in shadow mode."""
+    groups = []
+    for group in found.groups:
+        handlers = tuple(msgspec.structs.replace(handler, mode=Mode.SHADOW) for handler in group.handlers)
+        groups.append(msgspec.structs.replace(group, handlers=handlers))
+    return Found(tuple(groups), found.diagnostics)
 
 
 def _read(file: SettingsFile, locations: Locations, cwd: str) -> _Read:

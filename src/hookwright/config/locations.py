@@ -210,13 +210,13 @@ def managed_files(around: Surroundings) -> tuple[str, ...]:
     return (os.path.join(folder, "managed-settings.json"), *(os.path.join(drop_ins, name) for name in chosen))
 
 
-def flag_file(value: str, cwd: str) -> SettingsFile:
-    """Read the value of `--settings`: a JSON object, or the path of a file that must exist."""
+def flag_file(value: str, cwd: str, option: str = "--settings") -> SettingsFile:
+    """Read the value of `--settings` or `--shadow`: a JSON object, or the path of a file that must exist."""
     if value.lstrip().startswith("{"):
         return SettingsFile(Scope.FLAG, "", inline=value)
     path = os.path.abspath(os.path.join(cwd, value))
     if not os.path.isfile(path):
-        raise ConfigError(f"--settings {value}: no such file. Name a file, or write a JSON object in braces.")
+        raise ConfigError(f"{option} {value}: no such file. Name a file, or write a JSON object in braces.")
     return SettingsFile(Scope.FLAG, path)
 
 

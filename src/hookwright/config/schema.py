@@ -136,6 +136,7 @@ _VALUES: dict[Any, Schema] = {
     fields.mapping: {"type": "object"},
     fields.failure_mode: {"enum": ["continue", "block"]},
     fields.closed_flag: {"type": "boolean"},
+    fields.mode: {"enum": ["enforce", "shadow"]},
 }
 _KEY_WORDS = {
     "command": "a shell line, or a program when `args` is given",
@@ -157,6 +158,7 @@ _KEY_WORDS = {
     "timeout": "seconds",
     "statusMessage": "shown while the hook runs",
     "once": "run once, in the frontmatter of a skill",
+    "mode": "shadow: run and record what the hook would decide, without any effect (Hookwright only)",
     "onFailure": "block: a hook that crashes, times out or gives an invalid answer refuses",
     "failClosed": "true is the same as onFailure: block",
     "fail_closed": "true is the same as onFailure: block",

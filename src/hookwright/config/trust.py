@@ -345,7 +345,7 @@ def _imports(bound: Bound) -> bool:
 
 def _closed(admitted: _Admitted, why: str, otherwise: SkipReason = SkipReason.UNTRUSTED) -> tuple[SkipReason, str]:
     """Hold a handler; one that fails closed refuses the event."""
-    closed = admitted.handler.on_failure is OnFailure.BLOCK
+    closed = admitted.handler.on_failure is OnFailure.BLOCK and not admitted.handler.shadow
     return (SkipReason.GUARD_CHANGED if closed else otherwise), why
 
 

@@ -34,6 +34,14 @@ class OnFailure(enum.Enum):
     BLOCK = "block"
 
 
+class Mode(enum.Enum):
+    """Whether what a handler says has an effect."""
+
+    ENFORCE = "enforce"
+    #: It runs and is recorded; it decides nothing.
+    SHADOW = "shadow"
+
+
 class Handler(msgspec.Struct, frozen=True, kw_only=True):
     """What every kind of handler has."""
 
@@ -47,6 +55,12 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     status_message: str | None = None
     once: bool = False
     on_failure: OnFailure = OnFailure.CONTINUE
+    mode: Mode = Mode.ENFORCE
+
+    @property
+    def shadow(self) -> bool:
+        """Whether the handler runs without any effect, to see what it would decide."""
+        return self.mode is Mode.SHADOW
 
     @property
     def label(self) -> str:

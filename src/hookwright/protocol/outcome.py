@@ -124,6 +124,14 @@ class Run(msgspec.Struct, frozen=True):
     verdict: Verdict
     timing: Timing
     id: str = ""
+    #: What a handler in shadow mode would have decided; None for any other handler. It has no effect.
+    would: Verdict | None = None
+
+    @property
+    def would_refuse(self) -> bool:
+        """Whether a handler in shadow mode would have refused the action or ended the turn."""
+        would = self.would
+        return would is not None and (isinstance(would.decision, Deny | Block) or would.stop is not None)
 
     @property
     def label(self) -> str:

@@ -51,6 +51,8 @@ class Facts(msgspec.Struct, frozen=True):
     passing: bool = False
     #: Whether the text has a word of scripts that decide.
     decides: bool = True
+    #: Whether nothing the handler says has an effect on the event: it is in shadow mode, or in the background.
+    idle: bool = False
 
     def names(self, field: str) -> bool:
         """Return whether the text names a field of the event."""
@@ -70,6 +72,7 @@ def facts_of(entry: Entry, loaded: Loaded) -> Facts:
         transcript="transcript_path" in text,
         passing=_NAMES_PASSING.search(text) is not None,
         decides=_DECIDES.search(text) is not None,
+        idle=handler.shadow or handler.background,
     )
 
 
@@ -101,4 +104,5 @@ def _digest(entry: Entry, digests: Iterable[str]) -> str:
     handler = entry.handler
     args = list(handler.args) if isinstance(handler, CommandHandler) and handler.args is not None else None
     facts = [entry.event, entry.matcher.text, handler.condition, handler.kind.value, handler.label, args, *digests]
+    facts += ["shadow"] if handler.shadow else []
     return hashlib.sha256(encode(facts)).hexdigest()[:16]

@@ -90,8 +90,9 @@ class Survey:
     def untrusted(self, skips: Iterable[Skip]) -> Iterator[Doubt]:
         """Yield a doubt for every handler that would have run and is not trusted."""
         for skip in skips:
-            if skip.reason in _UNTRUSTED:
-                yield Doubt(Code.UNTRUSTED, self.facts(skip.handler).id)
+            facts = self.facts(skip.handler)
+            if skip.reason in _UNTRUSTED and not facts.idle:
+                yield Doubt(Code.UNTRUSTED, facts.id)
 
 
 class Player:
@@ -157,7 +158,7 @@ class Player:
     def _of_run(self, run: Run, cut: bool) -> list[Doubt]:
         facts = self.survey.facts(run.handler)
         found: list[Doubt] = []
-        if run.handler.background:
+        if facts.idle:
             return found
         if run.verdict.ending is Ending.ERROR:
             found.append(Doubt(Code.FAILED, facts.id, short(run.verdict.error or "")))
@@ -169,15 +170,17 @@ class Player:
 
     def _ran(self, run: Run, witness: Witness) -> Ran:
         facts = self.survey.facts(run.handler)
-        word, _ = decision_of(run.verdict.decision)
-        stopped = "stop" if run.verdict.stop is not None else "none"
+        verdict = run.would if run.would is not None else run.verdict
+        word, _ = decision_of(verdict.decision)
+        stopped = "stop" if verdict.stop is not None else "none"
         ms = witness.took.get(facts.id, run.timing.seconds * 1000)
         return Ran(
             handler=facts.id,
             decision=word or stopped,
-            ending=run.verdict.ending.value,
+            ending=verdict.ending.value,
             ms=round(ms, 3),
             reused=facts.id in witness.reused,
+            shadow=run.would is not None,
         )
 
 

@@ -91,7 +91,9 @@ class Watched:
         return self._witness
 
     async def _not_asked(self, job: Job) -> Reply:
-        self._witness.doubts.append(Doubt(NOT_ASKED[job.handler.kind], self._facts(job.handler).id))
+        facts = self._facts(job.handler)
+        if not facts.idle:
+            self._witness.doubts.append(Doubt(NOT_ASKED[job.handler.kind], facts.id))
         return Failed(Failure.UNSUPPORTED, f"{job.handler.kind.value} handlers are not asked in a replay")
 
     async def _asked(self, job: Job, pure: frozenset[str]) -> Reply:
@@ -100,7 +102,8 @@ class Watched:
             reply = await self._command(job)
         else:
             reply = await self._by_content(job, facts)
-        self._witness.doubts += self._doubts(facts, reply)
+        if not facts.idle:
+            self._witness.doubts += self._doubts(facts, reply)
         return reply
 
     async def _by_content(self, job: Job, facts: Facts) -> Reply:

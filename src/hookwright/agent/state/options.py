@@ -58,6 +58,8 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     #: The tools on offer; None for the default ones.
     tools: tuple[str, ...] | None = None
     settings: tuple[str, ...] = ()
+    #: Settings files whose hooks run in shadow mode: they are recorded and decide nothing.
+    shadow: tuple[str, ...] = ()
     setting_sources: tuple[str, ...] | None = None
     plugin_dirs: tuple[str, ...] = ()
     mcp_config: tuple[str, ...] = ()
@@ -117,6 +119,7 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
             env=self.env,
             home=self.home,
             settings=() if self.safe_mode else self.settings,
+            shadow=self.shadow,
             sources=self.setting_sources,
             plugin_dirs=self.plugin_dirs,
             trust=TrustPolicy.EVERYTHING if self.trust else None,

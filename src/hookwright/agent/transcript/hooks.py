@@ -93,6 +93,8 @@ def _head(outcome: Outcome, about: str) -> Attachment:
 def _of_run(run: Run, outcome: Outcome, about: str) -> Attachment:
     head, verdict = _head(outcome, about), run.verdict
     facts = {"command": run.handler.label, "durationMs": round(run.timing.seconds * 1000)}
+    if run.would is not None:
+        facts["shadow"] = "would refuse" if run.would_refuse else "would not refuse"
     if isinstance(run.reply, TimedOut):
         return {"type": "hook_cancelled", **head, **facts, "timedOut": True, "timeoutMs": round(run.reply.limit * 1000)}
     match verdict.ending:

@@ -142,6 +142,7 @@ def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Js
         "handler": entry.handler.label,
         "event": entry.event,
         "would_run": runs,
+        "mode": entry.handler.mode.value,
         "as": _would_run(entry.handler, loaded.host) if runs else None,
         "obstacle": obstacle(entry.handler, loaded) if runs else None,
         "chain": [{"step": step.name, "passed": step.passed, "detail": step.detail} for step in steps],
@@ -163,6 +164,8 @@ def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded,
             if why is not None:
                 yield f"      {style.bad('but ' + flat(why))}"
             yield f"      in        {event.cwd}"
+            if entry.handler.shadow:
+                yield f"      {style.warn('in shadow mode: what it says has no effect')}"
     others = len(chains) - len(about)
     if others:
         yield style.dim(f"{plural(others, 'hook')} of other events; hookwright list shows them")

@@ -14,7 +14,7 @@ import msgspec
 
 from hookwright.cases.inject import FAULTS, Injector, read_fault
 from hookwright.cli.contract import contract
-from hookwright.cli.options import add_event, add_places, places, read_event
+from hookwright.cli.options import add_event, add_places, add_shadow, places, read_event
 from hookwright.cli.render import diagnostic_line, late_lines, latency_line, outcome_lines, problems
 from hookwright.cli.servers import add_servers, powers
 from hookwright.cli.terminal import Style, columns, folded, remark
@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_event(parser)
     add_places(parser)
     add_servers(parser)
+    add_shadow(parser)
     parser.add_argument("--sequential", action="store_true", help="run hooks one after another; a stop skips the rest")
     parser.add_argument("--no-timeouts", action="store_true", help="ignore the hooks' timeouts")
     parser.add_argument("--no-journal", action="store_true", help="do not write to the journal")

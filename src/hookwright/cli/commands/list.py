@@ -59,6 +59,7 @@ def record(state: HookState, loaded: Loaded) -> dict[str, Json]:
         "timeout": time_limit(handler, CATALOGUE[entry.event].rules),
         "async": handler.background,
         "on_failure": handler.on_failure.value,
+        "mode": handler.mode.value,
         "scope": handler.source.scope.value,
         "source": place(handler.source),
         "state": "active" if state.off is None else state.off[0].value,
@@ -117,6 +118,7 @@ def _extras(entry: Entry) -> str:
     handler = entry.handler
     words = [f"if {handler.condition}"] if handler.condition else []
     words += ["async"] if handler.background else []
+    words += ["shadow: decides nothing"] if handler.shadow else []
     words += [f"timeout {handler.timeout:g} s"] if handler.timeout is not None else []
     words += ["fails closed"] if handler.on_failure.value == "block" else []
     return "".join(f", {word}" for word in words)

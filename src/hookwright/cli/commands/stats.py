@@ -14,6 +14,7 @@ import msgspec
 
 from hookwright.cli.journaloptions import add_journal, journal_folder, read_filter
 from hookwright.cli.options import add_places, places
+from hookwright.cli.shadows import shadow_counts, shadow_lines
 from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
@@ -97,15 +98,18 @@ class Counted(msgspec.Struct, kw_only=True):
 def run(args: argparse.Namespace) -> int:
     """Count the records, compare them with the configured hooks, and print."""
     folder, wanted = journal_folder(args), read_filter(args)
-    kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip"}))))
-    rows = count(kept)
+    every = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip", "event"}))))
+    kept = [record for record in every if record.get("kind") != "event"]
+    rows, shadows = count(kept), shadow_counts(every)
     loaded = places(args).load()
     silent = never_fired(loaded, kept, wanted)
     window = Window(wanted.since, _beginning(folder), removed_up_to(folder))
     if args.json:
-        print(json.dumps(_summary(rows, silent, window), indent=1))
+        in_shadow = {"shadow": [msgspec.to_builtins(row) for row in shadows]}
+        print(json.dumps(_summary(rows, silent, window) | in_shadow, indent=1))
         return 0
-    say(folded(_lines(rows, silent, window), columns(sys.stdout)), sys.stdout)
+    lines = [*_lines(rows, silent, window), *shadow_lines(shadows, Style.of(sys.stdout))]
+    say(folded(lines, columns(sys.stdout)), sys.stdout)
     return 0
 
 

@@ -103,6 +103,8 @@ def _verdict(record: Record, style: Style) -> str:
     decision, outcome = record.get("decision"), record.get("outcome")
     if record.get("kind") == "skip":
         return style.dim("skipped".ljust(_WIDTH))
+    if record.get("shadow"):
+        return style.dim(f"shadow: {record.get('would')}".ljust(_WIDTH))
     if decision in ("deny", "block") or record.get("stop"):
         return style.bad(str(decision or "stop").ljust(_WIDTH))
     if outcome in ("error", "cancelled"):

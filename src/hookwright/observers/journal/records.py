@@ -113,6 +113,12 @@ def run_record(context: Context, run: Run, key: str) -> Record:
         "decision": decision,
         "ms": round(run.timing.seconds * 1000, 3),
     }
+    if run.would is not None:
+        # What a handler in shadow mode would have decided, which had no effect: never a `decision`.
+        would, why = decision_of(run.would.decision)
+        stopped = "stop" if run.would.stop is not None else "none"
+        record |= {"shadow": True, "would": would or stopped, "ending": run.would.ending.value}
+        return record | _details(run.reply, why or run.would.error, run.would.diagnostics)
     if isinstance(run.reply, Backgrounded):
         # How it ends is not known yet: a `late` record follows.
         record |= {"background": run.reply.id, "ending": None}

@@ -121,6 +121,8 @@ def how_it_ended(run: Run) -> str:
 
 def _mark(run: Run) -> Span:
     verdict = run.verdict
+    if run.would is not None:
+        return ("dim", "◌")
     if verdict.ending is Ending.BLOCKING or isinstance(verdict.decision, Deny | Block):
         return ("bad", "✗")
     if verdict.ending in (Ending.ERROR, Ending.CANCELLED):
@@ -132,6 +134,10 @@ def _mark(run: Run) -> Span:
 
 def _meaning(run: Run) -> tuple[Span, ...]:
     verdict = run.verdict
+    if run.would is not None:
+        reason = getattr(run.would.decision, "reason", None)
+        would = f"would have refused: {flat(reason or 'no reason given')}" if run.would_refuse else "no refusal"
+        return (("warn" if run.would_refuse else "dim", f"in shadow mode, no effect; {would}"),)
     match verdict.decision:
         case Deny(reason=reason):
             return (("bad", f"denies: {flat(reason)}"),)

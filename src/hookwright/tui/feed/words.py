@@ -189,6 +189,8 @@ def _held(outcome: Outcome) -> int:
 def last_result(run: Run) -> Span:
     """Name the result of one run."""
     decision, error = run.verdict.decision, run.verdict.error
+    if run.would is not None:
+        return ("dim", "would refuse" if run.would_refuse else "shadow")
     match decision:
         case Deny() | Block():
             return ("bad", "denied" if isinstance(decision, Deny) else "blocked")
