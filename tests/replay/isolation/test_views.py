@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -60,6 +61,36 @@ def test_what_a_hook_writes_is_named_and_forgotten(bounds: Bounds) -> None:
     assert listed == ["kept.txt"]
     assert os.listdir(bounds.home) == os.listdir(bounds.temp) == []
     assert Path(bounds.project, "kept.txt").read_text() == "kept"
+
+
+def test_a_view_is_renewed_after_its_working_directory_was_removed(bounds: Bounds) -> None:
+    def inside(view: View) -> tuple[str, list[str]]:
+        os.chdir(view.project)
+        sh(view, "rm -rf $PWD; exit 0")
+        view.renew()
+        return os.getcwd(), os.listdir(view.project)
+
+    assert run_isolated(inside, OVERLAY, bounds) == (os.getcwd(), ["kept.txt"])
+
+
+def test_a_worker_that_is_killed_takes_its_view_with_it(bounds: Bounds) -> None:
+    """The keeper is the process that the owner of a worker knows; everything inside ends with it."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            view = enter(OVERLAY, bounds)
+            subprocess.Popen(["/bin/sleep", "60"], pass_fds=(theirs,))
+            os.write(theirs, view.level.name.value.encode())
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(theirs)
+    assert os.read(ours, 100) == b"overlay"
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert os.read(ours, 100) == b""  # the last process that could write has ended
+    os.close(ours)
 
 
 def _work(number: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import assert_never
 
+from hookwright.errors import HookwrightError
 from hookwright.replay.isolation import kernel, landlock, namespaces, seccomp
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.bwrap import Wrapped
@@ -95,7 +96,7 @@ def _enter_overlay(level: Level, bounds: Bounds) -> View:
     mount_proc()
     _give_up_rights()
     os.chdir(here)
-    return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper))
+    return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper, here))
 
 
 def _enter_landlock(level: Level, bounds: Bounds) -> View:
@@ -159,13 +160,18 @@ def _reap() -> None:
             pass
 
 
-def _renew_overlay(keeper: Keeper) -> None:
-    here = os.getcwd()
-    assert os.getpid() == 1, "only the first process of its own namespace may end all others"
+def _renew_overlay(keeper: Keeper, start: str) -> None:
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:  # a hook removed it
+        here = start
+    if os.getpid() != 1:  # the next line would end every process of this user
+        raise HookwrightError("only the process that entered the view can renew it")
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
+    os.chdir("/")
     keeper.renew()
-    os.chdir(here)
+    os.chdir(here if os.path.isdir(here) else start)
