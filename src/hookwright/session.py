@@ -223,6 +223,7 @@ async def open_session(
                     where.state_folder,
                     lambda note: session.notices.append(note),
                     configuration=lambda: session.engine.hooks.digest,
+                    source=where.agent,
                     retention=Retention.of(where.env),
                 )
             )

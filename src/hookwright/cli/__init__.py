@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "completion": "print a completion script for bash, zsh or fish",
     "explain": "explain why each hook would or would not run for an event",
     "trust": "review and trust the hooks that come with a project",
+    "hook": "answer another agent's hook event with the hooks of Claude Code",
 }
 
 #: The first argument with which the Claude Agent SDK starts the program its `cli_path` names; it names no command.

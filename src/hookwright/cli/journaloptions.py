@@ -29,6 +29,9 @@ def add_journal(parser: argparse.ArgumentParser, since: str | None) -> None:
     parser.add_argument("--handler", metavar="TEXT", help="only hooks whose command contains TEXT")
     parser.add_argument("--session", metavar="ID", help="only sessions whose ID starts with this")
     parser.add_argument(
+        "--agent", metavar="NAME", help="only events of this agent: codex, gemini, …, or hookwright for our own"
+    )
+    parser.add_argument(
         "--state-dir",
         metavar="DIR",
         help="directory of the journal (default: $HOOKWRIGHT_STATE_DIR, else the XDG state directory)",
@@ -45,6 +48,7 @@ def read_filter(args: argparse.Namespace) -> Filter:
         tool=args.tool,
         handler=args.handler,
         session=args.session,
+        agent=args.agent,
     )
 
 

@@ -34,7 +34,12 @@ class HelpPage(argparse.HelpFormatter):
 
 
 #: Commands whose module is not in `cli/commands`.
-_ELSEWHERE = {"demo": "hookwright.demo.command", "replay": "hookwright.cli.history.replay"}
+_ELSEWHERE = {
+    "hook": "hookwright.cli.bridges.hook",
+    "export": "hookwright.cli.bridges.export",
+    "demo": "hookwright.demo.command",
+    "replay": "hookwright.cli.history.replay",
+}
 
 
 def module_of(name: str) -> ModuleType:

@@ -101,6 +101,8 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     state_dir: str | None = None
     #: Only managed hooks, as with `--safe-mode`.
     managed_only: bool = False
+    #: The agent whose events these hooks get, as the journal names it.
+    agent: str = "hookwright"
 
     @property
     def surroundings(self) -> Surroundings:

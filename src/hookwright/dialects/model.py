@@ -56,6 +56,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     context: bool = False
     #: The agent's own limit in seconds, where it is below the one that is configured.
     limit: float | None = None
+    #: The event also fires without a prompt, at moments that Claude Code does not have.
+    fires_without_prompt: bool = False
     #: Whether `export` registers the event.
     exported: bool = True
     #: A difference in meaning that a hook author must know.

@@ -90,7 +90,8 @@ def trace_line(record: Record, style: Style) -> str:
     """Write one record on one line: time, event, result, duration, hook, reason."""
     when = datetime.fromtimestamp(float(record.get("t", 0))).strftime("%m-%d %H:%M:%S")
     tool = record.get("tool")
-    what = flat(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))
+    agent = f"{record['src']} " if "src" in record else ""
+    what = agent + flat(f"{record.get('event')}:{tool}" if tool else str(record.get("event")))
     took = f"{float(record['ms']):.0f} ms" if "ms" in record else ""
     tail = _tail(record)
     return f"{style.dim(when)}  {what.ljust(22)} {_verdict(record, style)} {took.rjust(8)}  {tail}".rstrip()

@@ -51,6 +51,7 @@ QWEN = Dialect(
             proof=READ,
             refused_by=(Form.BLOCK, Form.EXIT_2),
             context=True,
+            fires_without_prompt=True,
             note="also fires with an empty prompt after each tool call of a headless run; those are left alone",
         ),
         Moment(

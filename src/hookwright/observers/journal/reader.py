@@ -24,6 +24,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     tool: str | None = None
     handler: str | None = None
     session: str | None = None
+    #: The agent that fired the event; `hookwright` for our own.
+    agent: str | None = None
     decision: str | None = None
     outcome: str | None = None
     kinds: frozenset[str] = frozenset({"run", "late", "skip", "event"})
@@ -35,6 +37,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             and (self.since is None or float(record.get("t", 0)) >= self.since)
             and (self.handler is None or self.handler in str(record.get("handler", "")))
             and (self.session is None or str(record.get("session", "")).startswith(self.session))
+            and self.agent in (None, record.get("src", "hookwright"))
             and all(
                 wanted is None or record.get(key) == wanted or (wanted == "none" and record.get(key) is None)
                 for key, wanted in (

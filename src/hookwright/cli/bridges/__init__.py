@@ -1,0 +1,1 @@
+"""Commands that connect other coding agents to the hooks of Claude Code."""

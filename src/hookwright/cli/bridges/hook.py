@@ -1,0 +1,80 @@
+"""Answer another agent's hook event with the hooks of Claude Code."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from types import FrameType
+
+from hookwright.cli.agentflags import listed
+from hookwright.config import Places
+from hookwright.dialects.firing import MARGIN, Request, answered, limit_of, read_request
+from hookwright.dialects.native import Answer
+from hookwright.dialects.table import AGENTS, dialect
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument(
+        "--from",
+        dest="agent",
+        required=True,
+        metavar="AGENT",
+        choices=AGENTS,
+        help=f"the agent that calls: {', '.join(AGENTS)}",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        metavar="SECONDS",
+        help="the agent's time limit for this hook (default: the one that `export` writes)",
+    )
+    parser.add_argument(
+        "--setting-sources",
+        type=listed,
+        metavar="LIST",
+        help="load only these settings: user, project, local (comma-separated)",
+    )
+    parser.epilog = (
+        "The agent's payload is read from stdin, and the answer is in the agent's own words. If the hooks cannot be "
+        "run, whatever the agent can refuse is refused. `hookwright export` writes the calls of this command."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the payload, fire, answer; every failure is an answer as well."""
+    table = dialect(args.agent)
+    request = read_request(table, sys.stdin.buffer.read())
+    limit = limit_of(table, request.call.moment, args.limit)
+    _refuse_at(limit + MARGIN / 4, request)
+    try:
+        answer = asyncio.run(answered(request, lambda cwd: _places(cwd, args), limit))
+    except (Exception, KeyboardInterrupt) as error:  # an agent takes a crash of ours for an approval
+        answer = request.refused(f"{type(error).__name__}: {error}")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return _say(answer)
+
+
+def _places(cwd: str, args: argparse.Namespace) -> Places:
+    return Places(project=cwd, env=dict(os.environ), sources=args.setting_sources, agent=args.agent)
+
+
+def _refuse_at(seconds: float, request: Request) -> None:
+    """Refuse and exit after a time, even if Python code blocks the event loop."""
+
+    def late(_signal: int, _frame: FrameType | None) -> None:
+        os._exit(_say(request.refused(f"nothing answered within {seconds:g} s")))
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _say(answer: Answer) -> int:
+    sys.stdout.write(answer.stdout + ("\n" if answer.stdout else ""))
+    sys.stderr.write(answer.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return answer.status

@@ -1,0 +1,116 @@
+"""One payload of an agent, answered by the engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from hookwright.config import FileStatus, Loaded, Places
+from hookwright.dialects.incoming import Translated, Unreadable, translate
+from hookwright.dialects.model import Dialect, Moment
+from hookwright.dialects.native import Answer
+from hookwright.dialects.outgoing import Settled, join, refused_for_failure, settle, speak
+from hookwright.engine import Options
+from hookwright.protocol.jsontext import parse_json
+from hookwright.protocol.outcome import Late, Outcome, SkipReason
+from hookwright.session import open_session
+
+#: Seconds between our own limit and the agent's, so that a late refusal still reaches it.
+MARGIN = 1.0
+_UNTRUSTED = (SkipReason.UNTRUSTED, SkipReason.CHANGED)
+
+
+def limit_of(dialect: Dialect, moment: Moment | None, configured: float | None) -> float:
+    """Return the seconds after which we answer: a second, or half of a short time, before the agent stops waiting."""
+    exported = dialect.clock.seconds(dialect.clock.exported)
+    limit = configured or exported or float(dialect.clock.exported)
+    if moment is not None and moment.limit is not None:
+        limit = min(limit, moment.limit)
+    return max(limit - MARGIN, limit / 2)
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What an agent sent, as far as it could be read."""
+
+    dialect: Dialect
+    call: Translated | Unreadable
+    #: The agent was already sent back to work at the end of this turn.
+    returning: bool = False
+
+    def refused(self, problem: str) -> Answer:
+        """Answer for a failure of our own."""
+        return refused_for_failure(self.dialect, self.call.moment, problem, self.returning)
+
+
+def read_request(dialect: Dialect, data: bytes) -> Request:
+    """Read what an agent wrote to stdin. Never raise."""
+    value, problem = parse_json(data.decode("utf-8", "replace").removeprefix("\ufeff").strip())
+    if problem is not None:
+        return Request(dialect, Unreadable(None, f"the payload is not valid JSON: {problem}"))
+    returning = isinstance(value, Mapping) and bool(value.get("stop_hook_active"))
+    return Request(dialect, translate(dialect, value), returning)
+
+
+async def answered(request: Request, places: Callable[[str], Places], limit: float) -> Answer:
+    """Fire the events of a request at the hooks of its directory, and answer in the agent's dialect.
+
+    Law: an answer that is not a refusal means that every configured hook was asked and none refused. A payload that
+    cannot be translated, a settings file that cannot be read, an exception and our own time limit are refusals
+    wherever the agent can be refused.
+    """
+    call = request.call
+    if isinstance(call, Unreadable):
+        return request.refused(call.reason)
+    if not call.events:
+        return speak(request.dialect, call.moment, Settled())
+    try:
+        async with asyncio.timeout(limit):
+            settled = await _settled(request.dialect, call, places(call.events[0].cwd))
+    except TimeoutError:
+        return request.refused(f"they took longer than {limit:g} s")
+    return request.refused(settled) if isinstance(settled, str) else speak(request.dialect, call.moment, settled)
+
+
+async def _settled(dialect: Dialect, call: Translated, places: Places) -> Settled | str:
+    first = call.events[0]
+    async with open_session(
+        places,
+        session_id=first.session_id,
+        transcript_path=first.transcript_path,
+        options=Options(await_rewake=True),
+        journal=True,
+        frozen=True,
+    ) as session:
+        broken = _broken(session.loaded)
+        if broken:
+            return broken
+        outcomes = [await session.engine.fire(event) for event in call.events]
+        await session.background.wait()
+        outcome = _with_late(join(outcomes), session.background.collect())
+        settled = settle(dialect, call, outcome)
+        losses = (*settled.losses, *_untrusted(outcome), *(notice.message for notice in session.notices))
+        return msgspec.structs.replace(settled, losses=losses)
+
+
+def _broken(loaded: Loaded) -> str:
+    """Name the settings files that exist and cannot be read; a guard in one of them would be silently off."""
+    paths = [file.path or "--settings" for file in loaded.files if file.status is FileStatus.BROKEN]
+    return f"{', '.join(paths)} cannot be read; `hookwright check` says why" if paths else ""
+
+
+def _with_late(outcome: Outcome, lates: tuple[Late, ...]) -> Outcome:
+    """Add what hooks in the background said; this process has waited for them, since it ends with its event."""
+    texts = [text for late in lates for text in (late.rewake, late.context) if text]
+    messages = [late.system_message for late in lates if late.system_message]
+    return msgspec.structs.replace(
+        outcome, context=(*outcome.context, *texts), system_messages=(*outcome.system_messages, *messages)
+    )
+
+
+def _untrusted(outcome: Outcome) -> tuple[str, ...]:
+    skipped = dict.fromkeys(skip.handler.label for skip in outcome.skips if skip.reason in _UNTRUSTED)
+    if not skipped:
+        return ()
+    return (f"not run, because this project's hooks are not trusted: {', '.join(skipped)}; run `hookwright trust`",)

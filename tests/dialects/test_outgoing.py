@@ -1,0 +1,189 @@
+"""No translation weakens a decision."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookwright.dialects.incoming import Translated, translate
+from hookwright.dialects.model import Dialect, Effect, Moment
+from hookwright.dialects.native import Answer, form_of, obeyed, read_before_call
+from hookwright.dialects.outgoing import join, refused_for_failure, settle, speak
+from hookwright.dialects.table import dialect, dialects
+from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.outcome import (
+    NO_OPINION,
+    Allow,
+    Ask,
+    Block,
+    Decision,
+    Defer,
+    Deny,
+    EndTurn,
+    Outcome,
+    strictness,
+)
+
+EXPORTED = [table for table in dialects() if table.exported]
+GATES = ("UserPromptSubmit", "PermissionRequest", "PreToolUse")
+
+
+def a_call(table: Dialect, moment: Moment, patched: bool = False) -> Translated:
+    """Return an ordinary call of the shell, or of a patch with two files, at a moment of the agent."""
+    tool = next(tool for tool in table.tools if tool.claude == "Bash")
+    sent: dict[str, Any] = {"session_id": "s", "cwd": "/w", "hook_event_name": moment.name, "prompt": "hi"}
+    sent |= {"tool_name": tool.name, "tool_input": {"command": "ls", "description": "d"}}
+    if patched:
+        text = "*** Begin Patch\n*** Delete File: a\n*** Delete File: b\n*** End Patch"
+        sent |= {"tool_name": "apply_patch", "tool_input": {"command": text}}
+    found = translate(table, sent)
+    assert isinstance(found, Translated), (table.name, moment.name, found)
+    return found
+
+
+_text = st.text(max_size=10)
+_decisions: st.SearchStrategy[Decision] = st.one_of(
+    st.just(NO_OPINION),
+    st.builds(Allow, st.none() | _text),
+    st.builds(Ask, _text),
+    st.builds(Defer, st.none() | _text),
+    st.builds(Deny, _text, st.booleans()),
+    st.builds(Block, _text),
+)
+_inputs = st.dictionaries(st.sampled_from(["command", "description", "timeout"]), _text, max_size=3)
+
+
+@st.composite
+def outcomes(draw: st.DrawFn, event: str) -> Outcome:
+    decision = draw(_decisions)
+    reason = getattr(decision, "reason", None)
+    return Outcome(
+        event=event,
+        decision=decision,
+        reasons=(reason,) if reason else (),
+        stop=draw(st.none() | st.builds(EndTurn, st.none() | _text)),
+        context=tuple(draw(st.lists(_text, max_size=1))),
+        plain=tuple(draw(st.lists(_text, max_size=1))),
+        system_messages=tuple(draw(st.lists(_text, max_size=1))),
+        updated_input=draw(st.none() | _inputs) if CATALOGUE[event].rules.permission else None,
+        updated_output=draw(st.none() | _text) if event == "PostToolUse" else None,
+    )
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(EXPORTED), st.booleans(), st.data())
+def test_what_claude_code_would_not_run_does_not_run(table: Dialect, patched: bool, data: st.DataObject) -> None:
+    moment = table.moment_of("PreToolUse")
+    assert moment is not None
+    call = a_call(table, moment, patched and table.name == "codex")
+    outcome = data.draw(outcomes("PreToolUse"))
+    answer = speak(table, moment, settle(table, call, outcome))
+    effect = read_before_call(table, answer).effect
+    rewritten = outcome.updated_input is not None and outcome.updated_input != call.given
+    if outcome.blocked or outcome.stop is not None or isinstance(outcome.decision, Defer):
+        assert effect in (Effect.REFUSED, Effect.ENDS)
+        assert obeyed(moment, answer)
+    elif isinstance(outcome.decision, Ask):
+        assert effect in (Effect.REFUSED, Effect.ASKS)
+    elif rewritten:
+        assert effect in (Effect.REFUSED, Effect.REWRITTEN)
+        if effect is Effect.REWRITTEN:
+            assert rewrite_in(table, answer) == outcome.updated_input
+            assert len(call.events) == 1
+    else:
+        assert effect is Effect.RUNS
+
+
+def rewrite_in(table: Dialect, answer: Answer) -> Any:
+    body = json.loads(answer.stdout)
+    return body.get("hookSpecificOutput", body)[table.answers.rewrite]
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(EXPORTED), st.sampled_from(GATES), st.data())
+def test_a_refusal_has_a_form_that_the_agent_obeys_or_is_reported(
+    table: Dialect, event: str, data: st.DataObject
+) -> None:
+    moment = table.moment_of(event)
+    if moment is None:
+        return
+    outcome = data.draw(outcomes(event))
+    answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
+    if outcome.blocked or (outcome.stop is not None and CATALOGUE[event].rules.stops):
+        if moment.refused_by:
+            assert obeyed(moment, answer)
+        else:
+            assert f"cannot refuse at {moment.name}" in answer.stderr
+    elif event == "UserPromptSubmit":
+        assert form_of(answer) is None
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(EXPORTED), st.sampled_from(["Stop", "SubagentStop", "PostToolUse"]), st.data())
+def test_feedback_reaches_the_model_or_is_reported(table: Dialect, event: str, data: st.DataObject) -> None:
+    moment = table.moment_of(event)
+    if moment is None:
+        return
+    outcome = data.draw(outcomes(event))
+    answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
+    if outcome.blocked:
+        assert obeyed(moment, answer) or "cannot refuse" in answer.stderr
+    elif event != "PostToolUse":
+        assert form_of(answer) is None
+    if outcome.updated_output is not None and event == "PostToolUse":
+        assert obeyed(moment, answer) or "cannot replace a tool's output" in answer.stderr
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(EXPORTED), st.data())
+def test_an_approval_is_never_made_up(table: Dialect, data: st.DataObject) -> None:
+    for event in ("PreToolUse", "PermissionRequest"):
+        moment = table.moment_of(event)
+        outcome = data.draw(outcomes(event))
+        if moment is None or isinstance(outcome.decision, Allow) or outcome.updated_input is not None:
+            continue
+        answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
+        assert '"allow"' not in answer.stdout
+
+
+@settings(max_examples=60)
+@given(st.lists(outcomes("PreToolUse"), min_size=1, max_size=4))
+def test_the_events_of_one_call_are_joined_by_the_strictest(found: list[Outcome]) -> None:
+    joined = join(found)
+    assert strictness(joined.decision) == max(strictness(each.decision) for each in found)
+    assert (joined.stop is None) == all(each.stop is None for each in found)
+    assert (joined.updated_input is None) == all(each.updated_input is None for each in found)
+
+
+@pytest.mark.parametrize("table", EXPORTED, ids=lambda table: table.name)
+def test_our_own_failure_refuses_whatever_can_be_refused_and_says_how_to_switch_it_off(table: Dialect) -> None:
+    for moment in (None, *(each for each in table.moments if each.claude)):
+        answer = refused_for_failure(table, moment, "it broke", returning=False)
+        assert f"hookwright export --to {table.name} --remove" in answer.stdout + answer.stderr
+        if moment is None:
+            assert form_of(answer) is not None
+        elif moment.refused_by:
+            assert obeyed(moment, answer), moment.name
+        else:
+            assert answer.status == 1
+        if moment is not None and moment.claude == "PreToolUse":
+            assert read_before_call(table, answer).effect is Effect.REFUSED
+
+
+def test_an_agent_that_was_sent_back_once_may_stop_when_we_fail() -> None:
+    moment = dialect("codex").moment_of("Stop")
+    assert refused_for_failure(dialect("codex"), moment, "it broke", returning=True).status == 1
+
+
+def test_context_is_carried_or_its_loss_is_reported() -> None:
+    outcome = Outcome(event="PreToolUse", context=("read this",))
+    for table in EXPORTED:
+        moment = table.moment_of("PreToolUse")
+        assert moment is not None
+        answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
+        assert ("read this" in answer.stdout) == moment.context
+        assert ("context for the model was dropped" in answer.stderr) == (not moment.context)
