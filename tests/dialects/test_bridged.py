@@ -130,7 +130,7 @@ def test_hooks_in_the_background_are_waited_for_and_their_context_is_carried(pro
     said = '{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"tests failed"}}'
     groups = [{"hooks": [{"type": "command", "command": f"echo '{said}'", "async": True}]}]
     (project.home / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PostToolUse": groups}}))
-    call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "ok", "tool_use_id": "c"}
+    call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "ok"}
     answer = project.answer(dialect("codex"), hook_event_name="PostToolUse", **call)
     assert json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"] == "tests failed"
 
