@@ -81,9 +81,20 @@ def _forms(agent: Agent[None, Any]) -> dict[str, Callable[[], Any]]:
 
     return {
         "async": lambda: asyncio.run(awaited()),
-        "sync": lambda: agent.run_sync("go").output,
+        "sync": lambda: _blocking(agent),
         "stream": lambda: asyncio.run(streamed()),
     }
+
+
+def _blocking(agent: Agent[None, Any]) -> Any:
+    """Run in a thread without a running loop; the framework leaves the loop it needs open, so it gets one from here."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        return agent.run_sync("go").output
+    finally:
+        loop.close()
+        asyncio.set_event_loop(None)
 
 
 def _settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:

@@ -12,7 +12,7 @@ import pytest
 from adapters.scenarios import SCENARIOS, World
 
 #: Framework → the module that it is imported by.
-FRAMEWORKS = {"pydantic_ai": "pydantic_ai"}
+FRAMEWORKS = {"pydantic_ai": "pydantic_ai", "agent_framework": "agent_framework"}
 
 
 def driver(name: str) -> Any:
