@@ -300,7 +300,7 @@ def test_stop_hooks_send_the_agent_back_until_the_limit(tmp_path: Path) -> None:
     orders = [turn.stop("done").result() for _ in range(9)]
     bridge.close()
     assert ["more" in "".join(order.again) for order in orders] == [True] * 8 + [False]
-    assert any("too many times" in text for text in said)
+    assert any("overriding and ending turn" in text for text in said)
     stops = [event.stop_hook_active for event in heard.events if event.event_name == "Stop"]
     assert stops == [False] + [True] * 8
 
