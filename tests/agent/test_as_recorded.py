@@ -209,9 +209,10 @@ def test_a_subagent_names_its_tools_and_what_it_is_doing(place: Place) -> None:
     place.hook("PostToolUse", matcher="Agent")
     call = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
     place.file("sub/f.txt", "a\n")
-    inner = {"name": "s", "match": "SUB", "on": "first", "turns": [[tool("Read", file_path="sub/f.txt")], END]}
+    turns = [[tool("Read", file_path="sub/f.txt")], [bash("exit 3")], END]
+    inner = {"name": "s", "match": "SUB", "on": "first", "turns": turns}
     found = lines(place, Model([[call], END], [inner]))
-    assert [line["description"] for line in of(found, "task_progress")] == ["Reading sub/f.txt"]
+    assert [line["description"] for line in of(found, "task_progress")] == ["Reading sub/f.txt", "Running run"]
     (payload,) = place.got("PostToolUse")
     response = payload["tool_response"]
     assert response["toolsUsed"] == ["Read"]

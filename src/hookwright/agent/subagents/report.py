@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
 from hookwright.agent.state.actor import Actor
+from hookwright.agent.state.dialogue import Message
 from hookwright.agent.state.endings import ApiFailed, Finished, StopPrevented, TurnEnd
 from hookwright.agent.tools import Text, ToolResult, failed
 from hookwright.agent.transcript import tool_uses
@@ -42,7 +44,7 @@ def finished(actor: Actor, prompt: str, started: float, ending: TurnEnd) -> Tool
     """Return the result of a call whose subagent has ended, with the tools it used before its last text."""
     if isinstance(ending, ApiFailed):
         return failed(ending.text)
-    used = list(dict.fromkeys(call["name"] for message in actor.dialogue.messages for call in tool_uses(message)))
+    used = _used(actor.dialogue.messages)
     response = {
         "status": "completed",
         "prompt": prompt,
@@ -71,6 +73,16 @@ def _id(actor: Actor) -> str:
 
 def _model(actor: Actor) -> str:
     return actor.role.model or actor.session.model.main_model
+
+
+def _used(messages: Sequence[Message]) -> list[str]:
+    """Return the tools of the calls that succeeded, each once."""
+    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
+    failed_calls = {
+        block["tool_use_id"] for block in blocks if block["type"] == "tool_result" and block.get("is_error")
+    }
+    calls = [call for message in messages for call in tool_uses(message) if call["id"] not in failed_calls]
+    return list(dict.fromkeys(call["name"] for call in calls))
 
 
 def _note(used: list[str]) -> list[Json]:
