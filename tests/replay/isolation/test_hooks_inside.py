@@ -21,7 +21,10 @@ from warmth import Bench, facts
 
 __all__ = ["around", "level", "user"]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # the test runner has threads when it forks
+]
 
 
 def test_a_hook_that_reaches_its_limit_is_ended(user: int, level: Level, around: Outside) -> None:

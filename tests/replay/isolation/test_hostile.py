@@ -19,7 +19,10 @@ from hookwright.replay.isolation.levels import LEVELS, Level, Name
 from hookwright.replay.isolation.views import View, enter
 from replay.isolation.outside import ORDINARY, Outside, become, outside
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # the test runner has threads when it forks
+]
 
 HOSTILE = (Path(__file__).parent / "hostile.py").read_text()
 Result = TypeVar("Result")

@@ -20,7 +20,10 @@ from hookwright.replay.isolation.choose import choose, why_not
 from hookwright.replay.isolation.levels import NONE, OVERLAY
 from hookwright.replay.isolation.views import View, enter
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # the test runner has threads when it forks
+]
 
 
 @pytest.fixture

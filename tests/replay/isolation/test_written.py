@@ -21,7 +21,10 @@ from hookwright.replay.isolation.levels import LEVELS, Level, Name
 from hookwright.replay.isolation.views import View
 from replay.isolation.outside import tree
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # the test runner has threads when it forks
+]
 
 #: Operations that have no effect at a level.
 WITHOUT_EFFECT = {Name.OVERLAY: (), Name.LANDLOCK: ("mode", "touch"), Name.BWRAP: ()}
