@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
 .PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers load fuzz shell-million coverage coverage-map mutants \
-	docs house bench bench-check bench-peers lock clean
+	docs house bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -107,6 +107,9 @@ bench-check: install  ## fail when a key ratio is clearly worse than the committ
 
 bench-peers: install  ## the same hook through other engines, installed into bench/.peers
 	$(BIN)/python bench/peers.py
+
+bench-replay: install ## how fast the past is read: megabytes of transcript per second of processor time
+	$(BIN)/python bench/replay.py
 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade

@@ -27,8 +27,10 @@ _CALL = b'"tool_use'
 _RESULT = re.compile(rb'"tool_use_id"\s*:\s*"([^"\\]*)"')
 #: The result of a call that never was: read for the count, wanted or not.
 _NEVER = b'"<tool_use_error>'
-#: Lines that put something in force.
-_FORCE = (b'"promptId"', b'"permissionMode"')
+#: Lines that put something in force: a message of the user, or a short line about the mode.
+_USER = b'"user"'
+_MODE = b'"permission-mode"'
+_MODE_LINE = 1000
 #: In the answer of a hook that gave a call another input, which only the events after the call have.
 _REWRITE = b"updatedInput"
 _QUOTE, _UNDERSCORE = b'"_'
@@ -63,7 +65,10 @@ class Conversation:
             if line is None:
                 self._once.coverage.unreadable += 1
                 continue
-            self._read(line, Place(self._path, number))
+            if line.type != "permission-mode":
+                self._read(line, Place(self._path, number))
+            elif len(data) <= _MODE_LINE:
+                self.speaker.hear(line)
             if queue and not queue[0].waits:
                 yield from self.calls.ready()
         for _, turns in self._inside.values():
@@ -82,7 +87,9 @@ class Conversation:
             if follows == _UNDERSCORE:
                 return self._has_result(buffer, at, end) or buffer.find(_NEVER, start, end) >= 0
             at = buffer.find(_CALL, at + 9, end)
-        if self._slow or buffer.find(_FORCE[0], start, end) >= 0 or buffer.find(_FORCE[1], start, end) >= 0:
+        if self._slow or buffer.find(_USER, start, end) >= 0:
+            return True
+        if end - start <= _MODE_LINE and buffer.find(_MODE, start, end) >= 0:
             return True
         return self.calls.follows and buffer.find(_REWRITE, start, end) >= 0
 
@@ -110,8 +117,6 @@ class Conversation:
                 self._turns.attachment(attachment, line, place)
             case "progress":
                 self._progress(line, place)
-            case "permission-mode":
-                self.speaker.hear(line)
 
     def _message(self, speaker: Speaker, turns: Turns, line: Line, place: Place) -> None:
         message = line.message
