@@ -28,7 +28,7 @@ Figures = dict[str, float]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Folders that hold hosts and the linter: what an event costs the library is counted without them.
-HOSTS = ("agent", "tui", "cli", "lint")
+HOSTS = ("agent", "tui", "cli", "lint", "replay", "dialects", "adapters")
 #: What a file that is written by a program says of itself.
 GENERATED = "ritten by tools/generate.py"
 
