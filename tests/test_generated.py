@@ -24,7 +24,7 @@ GENERATED = {"__init__.py", "author/_tables.py", "author/decorators.py"}
 #: Written by hand for every event.
 BY_HAND = {"protocol/events.py", "protocol/samples.py"}
 #: Rooms that fire events, show them, judge hooks for them, rebuild past ones or say what other agents call them.
-HOSTS = {"adapters", "agent", "tui", "cli", "lint", "cases", "templates", "dialects", "replay", "adapters"}
+HOSTS = {"adapters", "agent", "tui", "cli", "lint", "cases", "templates", "dialects", "replay"}
 #: Library files that are the host of an event, or offer one by default.
 ALSO = {"ConfigChange": {"session.py"}, "Stop": {"code_hooks.py"}}
 
