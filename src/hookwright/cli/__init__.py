@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "schema": "print JSON Schemas for settings, event inputs and hook outputs",
     "completion": "print a completion script for bash, zsh or fish",
     "explain": "explain why each hook would or would not run for an event",
+    "mcp": "run an MCP server with hooks in front of it, for any MCP client",
     "trust": "review and trust the hooks that come with a project",
     "hook": "answer another agent's hook event with the hooks of Claude Code",
 }

@@ -38,6 +38,7 @@ _ELSEWHERE = {
     "hook": "hookwright.cli.bridges.hook",
     "export": "hookwright.cli.bridges.export",
     "demo": "hookwright.demo.command",
+    "mcp": "hookwright.cli.bridges.mcp",
     "replay": "hookwright.cli.history.replay",
 }
 
