@@ -192,7 +192,8 @@ class ToolCall:
             return self._response(refusal([f"{WITHHELD}{error}"]))
 
     def _to_send(self, approved: Approved) -> Message:
-        if approved.arguments == self._arguments and self._params is self.message.value.get("params"):
+        same = approved.arguments == self._arguments and self._params is self.message.value.get("params")
+        if same and self.message.strict:
             return self.message
         value = {**self.message.value, "params": {**self._params, "arguments": approved.arguments}}
         if "_meta" in self.message.params:

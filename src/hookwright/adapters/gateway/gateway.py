@@ -45,7 +45,7 @@ class Gateway:
 
     Law: messages the gateway does not own reach the other side byte for byte and in order. A call reaches the server
     only after its hooks, and its answer the client only after its hooks; a second answer to a call, or one after the
-    client cancelled it, reaches nobody.
+    client cancelled it, is dropped.
     """
 
     def __init__(self, hooks: Hooks, to_client: Send, to_server: Send, complain: Callable[[str], None]) -> None:

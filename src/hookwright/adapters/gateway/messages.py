@@ -4,7 +4,8 @@ Law: a line reaches the other side byte for byte unless it is a message the gate
 at least as leniently as any server would read it, so a call cannot hide in JSON that only a lenient parser accepts:
 
 1. strict JSON is read as it is;
-2. JSON with `NaN`, `Infinity` or bytes that are not UTF-8 is read as Python does, and written again before it is sent;
+2. JSON with `NaN`, `Infinity` or bytes that are not UTF-8 is read as Python does; a call is then written again as hooks
+   read it;
 3. a line of the client that is neither, that some readers would split, or that has a key twice, is held back if it
    could hold a tool call.
 """
@@ -37,6 +38,8 @@ class Message(msgspec.Struct, frozen=True):
 
     raw: bytes
     value: dict[str, Json]
+    #: Whether every reader finds the same value in `raw`.
+    strict: bool = True
 
     @property
     def method(self) -> str | None:
@@ -70,24 +73,27 @@ class Batch(msgspec.Struct, frozen=True):
 
 def read(line: bytes) -> Message | Batch | Opaque:
     """Read one line, its end included."""
-    value, raw = _parse(line)
+    value, strict = _parse(line)
     if isinstance(value, dict):
-        return Message(raw, value)
+        return Message(line, value, strict)
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        return Batch(raw, tuple(Message(encode(one) + b"\n", one) for one in value))
+        return Batch(line, tuple(Message(encode(one) + b"\n", one) for one in value))
     return Opaque(line)
 
 
-def _parse(line: bytes) -> tuple[Json, bytes]:
+def _parse(line: bytes) -> tuple[Json, bool]:
     try:
-        return msgspec.json.decode(line), line
+        return msgspec.json.decode(line), True
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     try:
-        value = json.loads(line.decode("utf-8", "replace").removeprefix("\ufeff"))
+        return json.loads(_lenient(line)), False
     except (ValueError, RecursionError):
-        return None, line
-    return value, encode(value) + b"\n"
+        return None, False
+
+
+def _lenient(line: bytes) -> str:
+    return line.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def hides_call(line: bytes, found: Message | Batch | Opaque) -> bool:
@@ -114,7 +120,7 @@ def has_twins(line: bytes) -> bool:
         return dict(found)
 
     try:
-        json.loads(line.decode("utf-8", "replace"), object_pairs_hook=pairs)
+        json.loads(_lenient(line), object_pairs_hook=pairs)
     except RecursionError:
         return True
     return twins

@@ -47,7 +47,7 @@ def approves(answer: Json) -> bool:
 
 
 class Approved(msgspec.Struct, frozen=True):
-    """A call that may be made: its input, its id, and what the model reads beside its result."""
+    """A call that may be made: its input, its id, and what the model reads with its result."""
 
     arguments: dict[str, Json]
     tool_use_id: str

@@ -1,4 +1,4 @@
-"""One connection from its first line to its last: whoever leaves first, hooks see the end and nothing stays behind."""
+"""One connection from its first line to its last: whichever side leaves, hooks see the end and no process remains."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-journal", action="store_true", help="do not write to the journal")
     parser.epilog = (
         "Exit status: 0 if the client left, else that of the server; 2 for usage errors. Messages for the user are on "
-        "stderr, beside those of the server."
+        "stderr, together with the output of the server."
     )
 
 
