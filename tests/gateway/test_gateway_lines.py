@@ -124,8 +124,8 @@ def test_a_batch_is_answered_as_one(tmp_path: Path) -> None:
             await gate.line([CALL, bad, note, ping])
             sent = [await gate.at_server() for _ in range(3)]
             assert sorted(map(json.dumps, sent)) == sorted(map(json.dumps, [CALL, note, ping]))
-            pong, done = ({"jsonrpc": "2.0", "id": id_, "result": {}} for id_ in (3, 1))
-            await gate.gateway.from_server(json.dumps([pong, done]).encode() + b"\n")
+            pongs: list[dict[str, Any]] = [{"jsonrpc": "2.0", "id": id_, "result": {}} for id_ in (3, 1)]
+            await gate.gateway.from_server(json.dumps(pongs).encode() + b"\n")
             got = await gate.at_client()
             assert [one["id"] for one in got] == [1, 2, 3]
             assert got[1]["result"]["isError"] is True

@@ -39,24 +39,24 @@ class Upstream(Protocol):
 class ServerProcess:
     """A server on stdio."""
 
-    def __init__(self, process: Process, mark: str, watchdog: Watchdog | None) -> None:
+    def __init__(self, process: Process, mark: str, watchdog: Watchdog) -> None:
         self._process = process
         self._mark = mark
         self._watchdog = watchdog
 
     @classmethod
-    async def start(cls, argv: Sequence[str], env: Mapping[str, str], watchdog: Watchdog | None) -> ServerProcess:
+    async def start(cls, argv: Sequence[str], env: Mapping[str, str], watchdog: Watchdog) -> ServerProcess:
         """Start a server as leader of its own group, which ends as a whole; raise McpError if it cannot start."""
-        mark = os.urandom(8).hex()
+        mark = f"{MARK}={os.urandom(8).hex()}"
+        watchdog.guard(mark)
         try:
             process = await asyncio.create_subprocess_exec(
-                *argv, stdin=PIPE, stdout=PIPE, env={**env, MARK: mark}, start_new_session=True
+                *argv, stdin=PIPE, stdout=PIPE, env={**env, MARK: mark.removeprefix(f"{MARK}=")}, start_new_session=True
             )
-        except OSError as error:
-            raise McpError(f"the MCP server `{argv[0]}` cannot be started: {error.strerror or error}") from None
-        if watchdog is not None:
-            watchdog.guard(f"{MARK}={mark}")
-            watchdog.started(f"{MARK}={mark}", process.pid)
+        except (OSError, ValueError) as error:
+            watchdog.release(mark)
+            raise McpError(f"the MCP server `{argv[0]}` cannot be started: {_reason(error)}") from None
+        watchdog.started(mark, process.pid)
         return cls(process, mark, watchdog)
 
     async def send(self, line: bytes) -> None:
@@ -85,17 +85,20 @@ class ServerProcess:
         """Close stdin and wait; then SIGTERM and SIGKILL to the server's whole group."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        group = Group(self._process.pid, f"{MARK}={self._mark}")
+        group = Group(self._process.pid, self._mark)
         if not await self._gone(_LEAVE):
             group.signal(signal.SIGTERM)
             await self._gone(_TERM)
         group.signal(signal.SIGKILL)
         group.end_strays()
         await self._process.wait()
-        if self._watchdog is not None:
-            self._watchdog.release(f"{MARK}={self._mark}")
+        self._watchdog.release(self._mark)
 
     async def _gone(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), seconds)
         return self._process.returncode is not None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -51,6 +51,7 @@ async def _serve(args: argparse.Namespace) -> int:
             open_session(places(args), powers=lent, journal=not args.no_journal, watchdog=True)
         )
         remark(problems(session.loaded))
+        assert session.watchdog is not None, "the session was opened with one"
         server = await ServerProcess.start(args.server, os.environ, session.watchdog)
         return await serve(session, args.name, server, _complain)
 
