@@ -67,7 +67,12 @@ def page() -> str:
 def homes() -> dict[str, list[tuple[str, str]]]:
     """Return rule -> (file, function), for every function of the linter whose docstring names rules."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for path in (*sorted((LINT / "checks").glob("*.py")), LINT / "running.py", LINT / "suppress.py"):
+    for path in (
+        *sorted((LINT / "agents").glob("*.py")),
+        *sorted((LINT / "checks").glob("*.py")),
+        LINT / "running.py",
+        LINT / "suppress.py",
+    ):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             claim = CLAIM.match(ast.get_docstring(node) or "") if isinstance(node, FUNCTIONS) else None
             for rule in re.findall(r"HK\d{3}", claim[1]) if claim is not None else ():
@@ -114,7 +119,7 @@ def _rule(rule: LintRule) -> Iterator[str]:
     notes = [
         rule.severity.value,
         *(["† with `--run`"] if rule.runs else []),
-        *(["with `--target`"] if rule.needs_target else []),
+        *([f"with `{rule.needs}`"] if rule.needs else []),
         *(["with `--strict`"] if rule.strict else []),
     ]
     yield f"*{', '.join(notes)}.* {rule.summary}"
@@ -130,7 +135,7 @@ def _rule(rule: LintRule) -> Iterator[str]:
 def _sample(title: str, sample: Sample) -> Iterator[str]:
     notes = [
         *([f"on {sample.event}"] if sample.event else []),
-        *([f"`--target {sample.target}`"] if sample.target else []),
+        *([f"`{sample.option}`"] if sample.option else []),
     ]
     for name, lines in sample.marked("  ←"):
         yield f"{title}, `{name}`{', ' + ', '.join(notes) if notes else ''}:"

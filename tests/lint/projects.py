@@ -11,7 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from hookwright.config.locations import Surroundings
+from hookwright.dialects.table import dialect
 from hookwright.lint import CheckOptions, CheckScope, Finding, RuleSelection, Sample, gather, lint, read_target
+from hookwright.lint.agents import check_own, gather_own
+from hookwright.lint.report import chosen
 from hookwright.lint.running import run_hooks
 
 #: Programs that hooks name; tests must not depend on what a machine has installed.
@@ -77,12 +80,20 @@ def programs() -> str:
 
 
 def check(
-    root: Path, home: Path, target: str = "", *, paths: tuple[str, ...] = (".",), selection: RuleSelection = DEFAULT
+    root: Path,
+    home: Path,
+    target: str = "",
+    *,
+    paths: tuple[str, ...] = (".",),
+    selection: RuleSelection = DEFAULT,
+    agent: str = "",
 ) -> list[Finding]:
     """Check a project on disk."""
     home.mkdir(exist_ok=True)
     env = {"PATH": programs(), "HOME": str(home), "HOOKWRIGHT_MANAGED_SETTINGS": str(home / "none")}
     around = Surroundings.here(env, str(home), str(root))
+    if agent:
+        return chosen(check_own(gather_own(dialect(agent), paths, around)), selection)
     subject = gather(CheckScope(paths=paths), CheckOptions(env=env, target=read_target(target)), around)
     return lint(subject, selection)
 

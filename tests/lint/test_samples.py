@@ -18,7 +18,9 @@ MARKED = [pytest.param(rule, marks=pytest.mark.req(ROWS[rule.id]) if rule.id in 
 @pytest.mark.parametrize("rule", MARKED, ids=lambda rule: rule.id)
 def test_the_bad_sample_is_caught_at_its_line(rule: LintRule, tmp_path: Path) -> None:
     root = write(rule.bad, tmp_path / "project")
-    found = check(root, tmp_path / "home", rule.bad.target, paths=(rule.bad.path,), selection=STRICT)
+    found = check(
+        root, tmp_path / "home", rule.bad.target, paths=(rule.bad.path,), selection=STRICT, agent=rule.bad.agent
+    )
     name, line = line_of(rule.bad)
     places = {(str(Path(item.at.path).relative_to(root)), item.at.line) for item in found if item.rule == rule.id}
     assert (name, line) in places
@@ -27,5 +29,7 @@ def test_the_bad_sample_is_caught_at_its_line(rule: LintRule, tmp_path: Path) ->
 @pytest.mark.parametrize("rule", STATIC, ids=lambda rule: rule.id)
 def test_the_good_sample_is_left_alone(rule: LintRule, tmp_path: Path) -> None:
     root = write(rule.good, tmp_path / "project")
-    found = check(root, tmp_path / "home", rule.good.target, paths=(rule.good.path,), selection=STRICT)
+    found = check(
+        root, tmp_path / "home", rule.good.target, paths=(rule.good.path,), selection=STRICT, agent=rule.good.agent
+    )
     assert [item for item in found if item.rule == rule.id] == []

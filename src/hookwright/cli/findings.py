@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from itertools import islice
+from typing import Protocol
 
 import msgspec
 
 from hookwright._version import __version__
 from hookwright.cli.terminal import Style, folded
-from hookwright.lint import RULES, Finding, Subject
+from hookwright.lint import RULES, Finding
 from hookwright.protocol.diagnostics import Severity
 from hookwright.protocol.jsontext import Json
 from hookwright.text import escaped, flat, harmless, short_path
@@ -24,6 +25,20 @@ _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+class Checked(Protocol):
+    """What was checked, to be counted."""
+
+    @property
+    def documents(self) -> Sized:
+        """The files."""
+        ...
+
+    @property
+    def hooks(self) -> Sized:
+        """The hooks in them."""
+        ...
+
+
 class Page(msgspec.Struct, frozen=True):
     """How findings are written as text: from where, how wide, in which colours."""
 
@@ -32,7 +47,7 @@ class Page(msgspec.Struct, frozen=True):
     width: int | None = None
 
 
-def text_lines(findings: Sequence[Finding], subject: Subject, page: Page) -> Iterator[str]:
+def text_lines(findings: Sequence[Finding], subject: Checked, page: Page) -> Iterator[str]:
     """Print each finding: place, rule, what happens, the line itself, why it matters, how to fix it."""
     style, width = page.style, page.width or _WIDTH
     for found in findings:
@@ -48,7 +63,7 @@ def text_lines(findings: Sequence[Finding], subject: Subject, page: Page) -> Ite
     yield from folded([_summary(findings, subject, style)], width)
 
 
-def concise_lines(findings: Sequence[Finding], subject: Subject, page: Page) -> Iterator[str]:
+def concise_lines(findings: Sequence[Finding], subject: Checked, page: Page) -> Iterator[str]:
     """Print one line for each finding."""
     for found in findings:
         place = f"{short_path(found.at.path, page.cwd)}:{found.at.line}:{found.at.column}"
@@ -90,7 +105,7 @@ def _coloured(severity: Severity, style: Style) -> str:
     return _paint(severity, style)(severity.value)
 
 
-def _summary(findings: Sequence[Finding], subject: Subject, style: Style) -> str:
+def _summary(findings: Sequence[Finding], subject: Checked, style: Style) -> str:
     hooks, files = len(subject.hooks), len(subject.documents)
     looked = f"{hooks} hook{'s' if hooks != 1 else ''} in {files} file{'s' if files != 1 else ''}"
     if not files:
@@ -118,6 +133,7 @@ def records(findings: Sequence[Finding], cwd: str) -> list[dict[str, Json]]:
             "why": RULES[found.rule].why,
             "write": found.write,
             "fixable": bool(found.fix),
+            **({"agent": found.agent} if found.agent else {}),
         }
         for found in findings
     ]

@@ -276,14 +276,19 @@ def speaks(block: Block) -> bool:
 
 
 def possible(hook: CheckedHook, point: Point) -> bool:
-    """Return whether a hook of this event reaches a point, by the tests of `hook_event_name` on the way."""
+    """Return whether a hook reaches a point on its event."""
+    return reachable(hook.event, point)
+
+
+def reachable(event: str, point: Point) -> bool:
+    """Return whether a program reaches a point on an event, by the tests of `hook_event_name` on the way."""
     for condition in point.under:
         for arm in condition.branch.arms:
             taken = condition.arm is arm
             for atom, against in arm.test.atoms() if arm.test.kind is not Asks.ANY or not taken else ():
                 if atom.kind is not Asks.EQUALS or "event.hook_event_name" not in atom.origins or not atom.patterns:
                     continue
-                holds = (hook.event in atom.patterns) is not against
+                holds = (event in atom.patterns) is not against
                 if taken and not holds:
                     return False
                 if condition.arm is None and holds and not arm.test.parts:

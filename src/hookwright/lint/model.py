@@ -51,6 +51,8 @@ class Finding(msgspec.Struct, frozen=True):
     write: str
     severity: Severity
     fix: Fix = ()
+    #: The agent a finding is about; empty for Claude Code and Hookwright.
+    agent: str = ""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -60,14 +62,25 @@ class Sample(msgspec.Struct, frozen=True):
     at: str = ""
     #: Files without execute permission although they begin with `#!`.
     plain: tuple[str, ...] = ()
-    #: `--target` for this sample.
+    #: `--target`, or `--for` where it names an agent.
     target: str = ""
+    #: `--agent` for this sample.
+    agent: str = ""
     #: The path to check, below the sample's root.
     path: str = "."
     #: Whether its hooks are run.
     trust: bool = False
     #: Shown instead of an ordinary settings file, where only the script matters.
     event: str = ""
+
+    @property
+    def option(self) -> str:
+        """The option of `check` that this sample needs; empty if none."""
+        if self.agent:
+            return f"--agent {self.agent}"
+        if not self.target:
+            return ""
+        return f"{'--for' if self.target.isalpha() and self.target != 'windows' else '--target'} {self.target}"
 
     @property
     def shown(self) -> Mapping[str, str]:
@@ -100,8 +113,17 @@ class LintRule(msgspec.Struct, frozen=True, kw_only=True):
     runs: bool = False
     #: Only found with `--target`.
     needs_target: bool = False
+    #: Only found with `--for` or `--agent`.
+    needs_agent: bool = False
     #: An opinion, or about other systems: only reported with `--strict`, or when selected.
     strict: bool = False
+
+    @property
+    def needs(self) -> str:
+        """The option without which the rule finds nothing; empty if it needs none."""
+        if self.needs_agent:
+            return "--agent" if self.bad.agent else "--for"
+        return "--target" if self.needs_target else ""
 
     @property
     def title(self) -> str:

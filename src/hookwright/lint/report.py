@@ -41,8 +41,15 @@ def lint(subject: Subject, selection: RuleSelection | None = None, ran: Sequence
     static = [item for check in CHECKS for item in check(subject)]
     kept = suppressed(_once([*static, *_new(ran, static, subject)]), subject)
     wanted = selection if selection is not None else RuleSelection()
-    chosen = [item for item in kept if wanted.wants(item)]
-    return sorted(chosen, key=lambda item: (item.at.path, item.at.line, item.at.column, item.rule))
+    return chosen(kept, wanted)
+
+
+def chosen(findings: Iterable[Finding], wanted: RuleSelection) -> list[Finding]:
+    """Return the wanted findings, in the order of their places."""
+    return sorted(
+        (item for item in findings if wanted.wants(item)),
+        key=lambda item: (item.at.path, item.at.line, item.at.column, item.rule),
+    )
 
 
 def _new(ran: Iterable[Finding], static: Sequence[Finding], subject: Subject) -> list[Finding]:
@@ -62,7 +69,7 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
     """Keep one finding per rule and place, the most serious; a script may serve several hooks."""
     kept: dict[tuple[object, ...], Finding] = {}
     for item in findings:
-        key = (item.rule, item.at.path, item.at.line, item.at.column)
+        key = (item.rule, item.at.path, item.at.line, item.at.column, item.agent)
         other = kept.get(key)
         if other is None or RANK[item.severity] > RANK[other.severity]:
             kept[key] = item

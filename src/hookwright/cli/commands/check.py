@@ -9,13 +9,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hookwright.cli.findings import Page, as_json, as_sarif, concise_lines, github_lines, text_lines
+from hookwright.cli.findings import Checked, Page, as_json, as_sarif, concise_lines, github_lines, text_lines
 from hookwright.cli.terminal import Style, columns, remark
 from hookwright.config.locations import Surroundings
+from hookwright.dialects.table import AGENTS, dialect
 from hookwright.errors import ConfigError
 from hookwright.lint import RULES, CheckOptions, CheckScope, Finding, RuleSelection, Subject, gather, lint, read_target
+from hookwright.lint.agents import check_own, gather_own
 from hookwright.lint.edits import Change, changes
 from hookwright.lint.model import RANK
+from hookwright.lint.report import chosen
+from hookwright.lint.targets import with_agents
 from hookwright.lint.trusted import changed_since, is_trusted
 from hookwright.protocol.diagnostics import Severity
 from hookwright.text import harmless, say, short_path
@@ -86,7 +90,17 @@ def _configure_selection(parser: argparse.ArgumentParser) -> None:
         "--target",
         default="",
         metavar="LIST",
-        help="also check for these versions, agents or systems: 2.1.200, codex, gemini, cursor, copilot, windows",
+        help="also check for these versions or systems: 2.1.200, windows",
+    )
+    parser.add_argument(
+        "--for",
+        dest="agents",
+        default="",
+        metavar="AGENTS",
+        help=f"also check what other agents do with these hooks (comma-separated): {', '.join(AGENTS)}",
+    )
+    parser.add_argument(
+        "--agent", metavar="AGENT", help="check the configuration files of this agent instead of Claude Code's"
     )
 
 
@@ -95,7 +109,9 @@ def run(args: argparse.Namespace) -> int:
     around = Surroundings.here(dict(os.environ), None, os.getcwd())
     selection = RuleSelection(_ids(args.select), _ids(args.ignore), Severity(args.min_severity), args.strict)
     wanted = CheckScope(paths=tuple(args.paths), user=args.user, everything=args.all)
-    options = CheckOptions(env=around.env, target=read_target(args.target))
+    if args.agent is not None:
+        return _own_files(args, selection, around)
+    options = CheckOptions(env=around.env, target=with_agents(read_target(args.target), args.agents))
     request = _Request(wanted, options, around)
     subject = request.gather()
     if not subject.documents and not args.paths and not wanted.user and not wanted.everything:
@@ -109,6 +125,16 @@ def run(args: argparse.Namespace) -> int:
     _print(found, subject, args.format)
     serious = any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found)
     return FOUND if serious else CLEAN
+
+
+def _own_files(args: argparse.Namespace, selection: RuleSelection, around: Surroundings) -> int:
+    """Check the files of one agent and print the findings."""
+    if args.agents or args.fix or args.diff or args.run:
+        raise ConfigError("--agent checks an agent's own files: remove --for, --fix, --diff and --run.")
+    subject = gather_own(dialect(args.agent), tuple(args.paths), around)
+    found = chosen(check_own(subject), selection)
+    _print(found, subject, args.format)
+    return FOUND if any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found) else CLEAN
 
 
 def _ids(given: Sequence[str]) -> tuple[str, ...]:
@@ -171,7 +197,7 @@ def _show(made: Sequence[Change], cwd: str) -> None:
     )
 
 
-def _print(found: Sequence[Finding], subject: Subject, form: str) -> None:
+def _print(found: Sequence[Finding], subject: Checked, form: str) -> None:
     cwd = os.getcwd()
     match form:
         case "json":

@@ -27,6 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("event", nargs="?", metavar="EVENT", help="list only the hooks of this event")
     add_places(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="list the hooks of every agent on this machine, from their own files"
+    )
     parser.add_argument("--json", action="store_true", help="print the hooks as JSON")
 
 
@@ -37,11 +40,26 @@ def run(args: argparse.Namespace) -> int:
     loaded = places(args).load()
     engine = survey(loaded)
     states = [state for state in engine.states() if args.event in (None, state.entry.event)]
+    if args.all:
+        return _everywhere(args, loaded, states)
     if args.json:
         print(json.dumps({"hooks": [record(s, loaded) for s in states], "diagnostics": _reports(loaded)}, indent=1))
         return 0
     remark(problems(loaded))
     say(folded(_lines(states, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
+    return 0
+
+
+def _everywhere(args: argparse.Namespace, loaded: Loaded, states: list[HookState]) -> int:
+    """Print the hooks of every agent; status 0 also when a file could not be read, which is said."""
+    from hookwright.cli.foreign.inventory import as_lines, as_record, inventory, of_event, surroundings
+
+    around, project = surroundings(args.project)
+    groups = of_event(inventory(loaded, states, around, project), args.event)
+    if args.json:
+        print(json.dumps(as_record(groups), indent=1))
+        return 0
+    say(folded(as_lines(groups, Style.of(sys.stdout), around), columns(sys.stdout)), sys.stdout)
     return 0
 
 

@@ -61,8 +61,8 @@ def _explained(rule: LintRule, style: Style) -> Iterator[str]:
     yield f"  {rule.why}"
     yield ""
     yield f"  {style.bold('Fix')}  {rule.fix}"
-    if rule.needs_target:
-        yield f"  {style.dim('Only found with --target.')}"
+    if rule.needs:
+        yield f"  {style.dim(f'Only found with {rule.needs}.')}"
     if rule.strict:
         yield f"  {style.dim('Only reported with --strict, or when selected.')}"
     yield from _sample("Bad", rule.bad, style.bad(" ←"), style)
@@ -73,7 +73,7 @@ def _explained(rule: LintRule, style: Style) -> Iterator[str]:
 def _sample(title: str, sample: Sample, mark: str, style: Style) -> Iterator[str]:
     notes = [
         *([f"on {sample.event}"] if sample.event else []),
-        *([f"--target {sample.target}"] if sample.target else []),
+        *([sample.option] if sample.option else []),
     ]
     yield ""
     yield f"  {style.bold(title)}{' (' + ', '.join(notes) + ')' if notes else ''}"
@@ -92,6 +92,7 @@ def _record(rule: LintRule) -> dict[str, Json]:
         "fix": rule.fix,
         "runs": rule.runs,
         "needs_target": rule.needs_target,
+        "needs_agent": rule.needs_agent,
         "strict": rule.strict,
         "bad": dict(rule.bad.files),
         "good": dict(rule.good.files),

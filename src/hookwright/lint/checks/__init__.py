@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from hookwright.lint.agents import check_portability
 from hookwright.lint.checks.cost import check_cost
 from hookwright.lint.checks.deciding import check_deciding
 from hookwright.lint.checks.events import check_events
@@ -12,7 +13,6 @@ from hookwright.lint.checks.hostile import check_hostile
 from hookwright.lint.checks.launching import check_launching
 from hookwright.lint.checks.matching import check_matching
 from hookwright.lint.checks.output import check_output
-from hookwright.lint.checks.portability import check_portability
 from hookwright.lint.checks.reading import check_reading
 from hookwright.lint.checks.reasons import check_reasons
 from hookwright.lint.checks.security import check_security
