@@ -57,6 +57,9 @@ def test_several_results_in_one_line(tmp_path: Path) -> None:
         events = past(path, events=frozenset(wanted))
         fates = [one.fate for one in events if one.event.event_name == "PreToolUse"]
         assert fates == [Fate.SUCCEEDED, Fate.FAILED]
+    path = write(tmp_path / "s1.jsonl", [prompt("go", 1), call("a", 2, tool="Read"), call("b", 3), both])
+    events = past(path, wanted=lambda event, tool: tool == "Bash")
+    assert shown(events) == ["PreToolUse b FAILED", "PostToolUseFailure b"]
 
 
 def test_events_that_never_were(tmp_path: Path) -> None:
