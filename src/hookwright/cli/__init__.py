@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "explain": "explain why each hook would or would not run for an event",
     "mcp": "run an MCP server with hooks in front of it, for any MCP client",
     "trust": "review and trust the hooks that come with a project",
+    "export": "register the hooks of Claude Code in another agent, or remove them there",
     "hook": "answer another agent's hook event with the hooks of Claude Code",
 }
 

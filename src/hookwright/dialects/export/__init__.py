@@ -1,0 +1,1 @@
+"""Our entries in the files of other agents: written by insertion only, removed without a trace."""
