@@ -116,13 +116,12 @@ class Watched:
             self._witness.reused.add(facts.id)
             self._witness.took[facts.id] = known[1]
             return known[0]
-        began = asyncio.get_running_loop().time()
+        before, began = self._view.written(), asyncio.get_running_loop().time()
         reply = await self._command(msgspec.structs.replace(job, event=same, payload=payload))
         took = (asyncio.get_running_loop().time() - began) * 1000
-        if self._view.written():
-            # It wrote nothing when it was tried: what it says may depend on what it left.
+        if self._view.written() != before:
+            # What it says may depend on what it left. Other hooks of the session may have written before it.
             self._witness.doubts.append(Doubt(Code.STATE, facts.id, "it wrote, though not when it was tried"))
-            self._view.renew()
         elif isinstance(reply, Exited) and self._answers is not None:
             self._answers.put(key, reply, took)
         return reply
