@@ -14,6 +14,8 @@ from hookwright.replay.totals import COLUMNS, deciding
 from hookwright.text import flat, harmless, one_line, plural
 
 _BUCKETS = (*CHANGED, Bucket.UNDECIDED)
+#: Characters that mean something in Markdown, or at the start of a mention.
+_MARKUP = {ord(letter): f"&#{ord(letter)};" for letter in "&<>\\`*_[]()#!|~@"}
 #: Changed events that a pull request shows.
 _SHOWN = 20
 
@@ -205,13 +207,10 @@ def _markdown_row(change: Change, rows: Sequence[HandlerRow]) -> str:
     fate = past.fate.value if past.fate is not None else past.event.event_name
     who = f"{one_line(row.label, 40)} ({row.path}:{row.line})" if row is not None else ""
     where = f"{one_line(past.event.session_id, 12)}:{past.place.line} {moment(past.time)[:16]}"
-    cells = (change.bucket.value, f"`{one_line(summary(past), 80).replace('`', chr(0x27))}`", fate, where, who)
-    return "| " + " | ".join(cell if cell.startswith("`") and "|" not in cell else _cell(cell) for cell in cells) + " |"
+    shown = f"<code>{_cell(one_line(summary(past), 80))}</code>"
+    return f"| {change.bucket.value} | {shown} | {_cell(fate)} | {_cell(where)} | {_cell(who)} |"
 
 
 def _cell(text: str) -> str:
     """Return a text that is text in Markdown, whatever it contains: no tag, no link, no mention, no table."""
-    plain = flat(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for letter in "\\`*_[]()#!|~@":
-        plain = plain.replace(letter, f"&#{ord(letter)};")
-    return plain
+    return flat(text).translate(_MARKUP)
