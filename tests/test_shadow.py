@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from command_line import Shell
 from hookwright.aggregate import aggregate, guards, in_shadow
-from hookwright.cli.shadows import shadow_counts
+from hookwright.cli.history.shadows import shadow_counts
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.interpret import interpret_late

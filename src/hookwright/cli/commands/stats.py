@@ -12,9 +12,9 @@ from datetime import datetime
 
 import msgspec
 
+from hookwright.cli.history.shadows import shadow_counts, shadow_lines
 from hookwright.cli.journaloptions import add_journal, journal_folder, read_filter
 from hookwright.cli.options import add_places, places
-from hookwright.cli.shadows import shadow_counts, shadow_lines
 from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config import Loaded
 from hookwright.config.files import is_inside
