@@ -177,6 +177,9 @@ class Bridge:
 
     async def session(self) -> HookSession:
         """Return the open session; the first call opens it and reports what does not run and why."""
+        opened = self._opening.opened
+        if opened is not None:
+            return opened
         session = await self._opening.get()
         self._tell(session.loaded.diagnostics)
         return session
@@ -187,8 +190,10 @@ class Bridge:
         outcome = await session.fire(event)
         for text in for_user(outcome):
             self.setup.on_message(text)
-        self._tell((*outcome.diagnostics, *session.notices))
-        session.notices.clear()
+        self._tell(outcome.diagnostics)
+        if session.notices:
+            self._tell(session.notices)
+            session.notices.clear()
         return outcome
 
     async def recheck(self, event: Event, before: Outcome) -> Outcome:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.outcome import Outcome
+from hookwright.protocol.outcome import SILENT, Outcome
 from hookwright.visibility import NOT_RUN, Form, Message, Place, Reader, as_sent, for_reader, model_texts
 
 
@@ -95,6 +95,11 @@ class Stopped(msgspec.Struct, frozen=True):
 # ── from an outcome ─────────────────────────────────────────────────────────
 
 
+def silent(outcome: Outcome) -> bool:
+    """Return whether no hook ran, or all that ran succeeded without an answer: then no one has anything to read."""
+    return all(run.verdict == SILENT for run in outcome.runs)
+
+
 def notes(outcome: Outcome) -> tuple[str, ...]:
     """Return what the model reads of an outcome in a message of its own: context and feedback, in order.
 
@@ -110,7 +115,7 @@ def parting(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _sent(outcome: Outcome, wanted: Callable[[Message], bool]) -> tuple[str, ...]:
-    if not outcome.runs:
+    if silent(outcome):
         return ()
     read = for_reader(outcome, Reader.MODEL)
     chosen = [one for one in read if one.place in (Place.USER, Place.REMINDER) and wanted(one)]
@@ -119,7 +124,7 @@ def _sent(outcome: Outcome, wanted: Callable[[Message], bool]) -> tuple[str, ...
 
 def refusal(outcome: Outcome) -> str | None:
     """Return the failed result of a call that hooks denied or ended the run before; None if they did neither."""
-    texts = model_texts(outcome, Place.ERROR)
+    texts = () if silent(outcome) else model_texts(outcome, Place.ERROR)
     if texts:
         return "\n".join(texts)
     return (outcome.reason or NOT_RUN) if outcome.blocked or outcome.stop is not None else None
@@ -127,13 +132,14 @@ def refusal(outcome: Outcome) -> str | None:
 
 def stop_reason(outcome: Outcome) -> str | None:
     """Return why a hook ended the run; None if no hook did."""
-    said = [one.text for one in for_reader(outcome, Reader.USER) if one.form is Form.STOP]
-    return "\n".join(said) if outcome.stop is not None else None
+    if outcome.stop is None:
+        return None
+    return "\n".join(one.text for one in for_reader(outcome, Reader.USER) if one.form is Form.STOP)
 
 
 def for_user(outcome: Outcome) -> tuple[str, ...]:
     """Return what a person has to read of an outcome: blocks, failures of hooks and their messages."""
-    if not outcome.runs:
+    if silent(outcome):
         return ()
     return tuple(one.text for one in for_reader(outcome, Reader.USER) if one.form is not Form.QUESTION)
 

@@ -50,6 +50,9 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Outcome
 from hookwright.protocol.plain import plain
 
+#: What a second start finds: the hooks already ran.
+NOTHING = Started()
+
 #: The turn whose tool runs in this context: an agent that starts here is its subagent.
 _calling: contextvars.ContextVar[Turn | None] = contextvars.ContextVar("hookwright_calling", default=None)
 
@@ -102,12 +105,14 @@ class Turn:
     async def _start(self) -> Started:
         if self.agent_id:
             if self._own is not None:
-                return Started()
+                return NOTHING
             self._own = self.talk.log().subagent(self.agent_id, self.agent_type)
             return self._begun(await self._fire(SubagentStart, {}))
+        if self.talk.started and not self.talk.starting.locked():
+            return NOTHING
         async with self.talk.starting:
             if self.talk.started:
-                return Started()
+                return NOTHING
             source = "resume" if self.talk.existed else self._source
             self.talk.started = True
             return self._begun(await self._fire(SessionStart, {"source": source}))
