@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/reference/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])
 #: Pages that are made from code, or that are data.
 _MADE = ("requirements.md", "rules.md")
 HAND_WRITTEN = [path for path in PAGES if path.parent.name != "reference" and path.name not in _MADE]

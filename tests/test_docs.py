@@ -87,6 +87,9 @@ PARTS = [
 def test_what_a_page_shows_is_what_happens(part: list[Block], tmp_path: Path) -> None:
     if shutil.which("jq") is None and any("jq " in block.text for block in part):
         pytest.skip("needs jq, which is not installed")
+    for framework in ("pydantic_ai", "agent_framework"):
+        if any(f"from {framework} import" in block.text for block in part):
+            pytest.importorskip(framework)
     world = World(tmp_path)
     for block in part:
         run_block(block, world)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from agent_framework import (
@@ -21,8 +21,6 @@ from agent_framework import (
 from adapters.scenarios import Ran, Step, World
 from hookwright.adapters.agent_framework import HookwrightHooks
 from hookwright.errors import HookwrightError
-
-CANNOT: Mapping[str, str] = {"sync": "the framework has no synchronous run"}
 
 
 class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):

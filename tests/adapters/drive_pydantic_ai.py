@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied
@@ -21,8 +21,6 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from adapters.scenarios import Ran, Step, World
 from hookwright.adapters.pydantic_ai import HookwrightHooks
 from hookwright.errors import HookwrightError
-
-CANNOT: Mapping[str, str] = {}
 
 
 class Scripted:

@@ -1,7 +1,7 @@
 """What every adapter must do, once: each scenario runs against a real framework with a scripted model.
 
-A driver runs a script in its framework and returns what happened; `CANNOT` of a driver names the scenarios that its
-framework cannot express, with the reason. docs/adapters/README.md shows the table.
+A driver runs a script in its framework and returns what happened; `CANNOT` names the scenarios that a framework cannot
+express, with the reason. docs/adapters/README.md shows the table: `python tests/adapters/scenarios.py` writes it.
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ class World:
 
 class Driver(Protocol):
     """A framework in tests."""
-
-    CANNOT: Mapping[str, str]
 
     def run(self, world: World, script: Sequence[Step], form: str = "async", **choices: Any) -> Ran:
         """Run an agent on the prompt `go`; `form` is async, sync or stream."""
@@ -389,3 +387,38 @@ SCENARIOS: dict[str, Scenario] = {
         session_end,
     )
 }
+
+
+# ── the table ───────────────────────────────────────────────────────────────
+
+#: Framework, as its driver is called → its name on the page.
+FRAMEWORKS = {"pydantic_ai": "Pydantic AI", "agent_framework": "Agent Framework"}
+
+#: Framework → scenario that it cannot express → why.
+CANNOT: Mapping[str, Mapping[str, str]] = {
+    "pydantic_ai": {},
+    "agent_framework": {"sync": "the framework has no synchronous run"},
+}
+
+PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"
+_BEGIN, _END = "<!-- scenarios -->\n", "<!-- end -->"
+
+
+def table() -> str:
+    """Return the table of frameworks and scenarios."""
+    rows = [["scenario", *FRAMEWORKS.values()], ["---"] * (len(FRAMEWORKS) + 1)]
+    for name, scenario in SCENARIOS.items():
+        said = (scenario.__doc__ or "").strip().removesuffix(".")
+        marks = [f"cannot be expressed: {why}" if (why := CANNOT[one].get(name)) else "runs" for one in FRAMEWORKS]
+        rows.append([f"**{name}**: {said}", *marks])
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def page_with_table() -> str:
+    """Return the page with the table as it is now."""
+    before, _, rest = PAGE.read_text().partition(_BEGIN)
+    return f"{before}{_BEGIN}{table()}{_END}{rest.partition(_END)[2]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_table())

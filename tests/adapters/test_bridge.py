@@ -498,7 +498,7 @@ def test_env_files_of_session_start_are_offered(tmp_path: Path) -> None:
 # ── processes ──
 
 PROGRAM = """
-import os, sys
+import gc, os, sys
 from hookwright import Places
 from hookwright.adapters import Bridge, Call
 bridge = Bridge(Places(project=sys.argv[1], home=sys.argv[2], env=dict(os.environ, HOME=sys.argv[2])))
@@ -506,8 +506,8 @@ bridge.turn("parent").prompt("x").result()
 if sys.argv[3] == "fork":
     if os.fork() == 0:
         bridge.turn("child").prompt("x").result()
-        bridge.close()
-        os._exit(0)
+        gc.collect()
+        sys.exit()
     os.wait()
 """
 

@@ -323,15 +323,21 @@ class Opening:
         return await asyncio.shield(self._ready)
 
     async def _own(self) -> None:
+        """Hold the session open. No `async with`: a child process that drops this coroutine must not close anything."""
+        session = self._make()
         try:
-            async with self._make() as session:
-                self.opened = session
-                self._ready.set_result(session)
-                await self._closing.wait()
+            self.opened = await session.__aenter__()
         except Exception as error:  # the caller that waits for the session raises it
-            if self._ready.done():
-                raise
             self._ready.set_exception(error)
+            return
+        self._ready.set_result(self.opened)
+        await self._closing.wait()
+        await session.__aexit__(None, None, None)
+
+    def abandon(self) -> None:
+        """Forget the session in a child process, where its loop does not run: its parent closes it."""
+        if self._task is not None:
+            setattr(self._task, "_log_destroy_pending", False)  # noqa: B010 - asyncio itself does this for such tasks
 
     async def close(self) -> None:
         """Close the session, its background hooks and its workers."""
@@ -348,9 +354,15 @@ _MADE: weakref.WeakSet[Bridge] = weakref.WeakSet()
 _USED: set[Bridge] = set()
 
 
+#: What bridges had in the parent process: a child never finalises it.
+_PARENTS: list[object] = []
+
+
 def _in_child() -> None:
     _USED.clear()
     for bridge in list(_MADE):
+        _PARENTS.append((bridge._loop, bridge._opening, bridge._conversations))
+        bridge._opening.abandon()
         bridge._begin()
 
 
