@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -243,3 +244,52 @@ def test_a_server_that_cannot_start_is_named(project: Path) -> None:
     status, err = Plain(project, "no-such-server").end()
     reason = "the MCP server `no-such-server` cannot be started: No such file or directory"
     assert (status, err) == (1, f"hookwright: {reason}\n")
+
+
+# ── a server over HTTP ──────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen([*SERVER[:2], "http", str(port)], stdout=quiet, stderr=quiet) as process:
+        assert eventually(lambda: _listens(port), 20)
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_server_over_http(project: Path, url: str) -> None:
+    """Both protocols, one server."""
+    argv = [*gateway()[:-1], "--url", url, "--header", "X-Key=${HOME}"]
+
+    async def body(mode: str) -> None:
+        command, *args = argv
+        parameters = StdioServerParameters(command=command, args=args, env=env(project), cwd=project)
+        async with Client(stdio_client(parameters), mode=mode) as client:
+            denied = await client.call_tool("fail", {})
+            assert denied.is_error
+            assert "NOT-THIS" in said(denied)[0]
+            hidden = await client.call_tool("add", {"a": 1, "b": 2})
+            assert (said(hidden), hidden.structured_content) == (["REDACTED"], None)
+            assert said(await client.call_tool("echo", {"text": "x" * 2_000_000}))[0] == "echo:" + "x" * 2_000_000
+
+    for mode in ("auto", "legacy"):
+        asyncio.run(body(mode))
+    assert ends(project) == ["start", "end"] * 2
+
+
+def test_a_url_where_nothing_listens_is_an_error(project: Path) -> None:
+    argv = [*gateway()[:-1], "--url", "http://127.0.0.1:9/mcp"]
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"capabilities": {}}}
+    line = json.dumps(hello).encode() + b"\n"
+    ran = subprocess.run(argv, input=line, cwd=project, env=env(project), capture_output=True, timeout=30, check=False)
+    assert "at http://127.0.0.1:9/mcp cannot be reached" in json.loads(ran.stdout)["error"]["message"]
+    assert ran.returncode == 1

@@ -38,8 +38,8 @@ def answer_of(value: object) -> Answer | None:
     return None
 
 
-def to_wire(answer: Answer, event: Event) -> dict[str, Json]:
-    """Return an answer as the output object of its event."""
+def to_wire(answer: Answer, event: Event | type[Event]) -> dict[str, Json]:
+    """Return an answer as the output object of its event, or of a class of events."""
     out: dict[str, Json] = {}
     specific: dict[str, Json] = {camel(name): value for name, value in answer.fields.items()}
     if answer.stop is not None:
@@ -64,7 +64,9 @@ def to_wire(answer: Answer, event: Event) -> dict[str, Json]:
     return out
 
 
-def _write_decision(decision: Decision, event: Event, out: dict[str, Json], specific: dict[str, Json]) -> None:
+def _write_decision(
+    decision: Decision, event: Event | type[Event], out: dict[str, Json], specific: dict[str, Json]
+) -> None:
     output = event.rules.output
     match decision:
         case NoOpinion():

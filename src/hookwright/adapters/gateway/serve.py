@@ -40,7 +40,7 @@ async def serve(session: HookSession, name: str, server: Upstream, complain: Cal
                 await _see_off(gateway, outlet, from_server, told)
             if told.done():
                 status = 128 + told.result()
-            elif from_server.done() and not from_client.done():
+            elif from_server.done() and (gateway.waiting or not from_client.done()):
                 status = await _server_left(gateway, name, server, complain)
         finally:
             for task in (from_client, from_server, left):
