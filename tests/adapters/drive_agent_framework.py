@@ -17,8 +17,9 @@ from agent_framework import (
     Message,
     ResponseStream,
 )
+from agent_framework.exceptions import ChatClientException
 
-from adapters.scenarios import Ran, Step, World
+from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.agent_framework import HookwrightHooks
 from hookwright.errors import HookwrightError
 
@@ -35,6 +36,8 @@ class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         said = [str(c.text or c.result or c.arguments or "") for m in messages for c in m.contents]
         self._ran.requests.append("\n".join(said))
         contents = list(self._script.pop(0))
+        if contents[0].text == BROKEN:
+            raise ChatClientException(BROKEN)
         name = f"message-{len(self._script)}"
         if not stream:
             return _settled(ChatResponse(messages=[Message("assistant", contents)]))
@@ -88,7 +91,7 @@ def _forms(agent: Agent[Any]) -> dict[str, Callable[[], Any]]:
 def settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
     try:
         ran.answer = asyncio.run(work())
-    except HookwrightError as error:
+    except (HookwrightError, ChatClientException) as error:
         ran.error = str(error)
     finally:
         hooks.close()

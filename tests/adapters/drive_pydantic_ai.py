@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied
+from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelResponse,
@@ -18,7 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from adapters.scenarios import Ran, Step, World
+from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.pydantic_ai import HookwrightHooks
 from hookwright.errors import HookwrightError
 
@@ -32,6 +33,8 @@ class Scripted:
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         step = self.next(messages)
+        if step == BROKEN:
+            raise ModelAPIError("scripted", BROKEN)
         if isinstance(step, str):
             return ModelResponse([TextPart(step)])
         return ModelResponse([ToolCallPart(one.name, one.input, one.id) for one in step])
@@ -98,7 +101,7 @@ def _blocking(agent: Agent[None, Any]) -> Any:
 def _settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
     try:
         ran.answer = work()
-    except (HookwrightError, ValueError) as error:
+    except (HookwrightError, ModelAPIError, ValueError) as error:
         ran.error = str(error)
     finally:
         hooks.close()

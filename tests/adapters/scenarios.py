@@ -130,6 +130,8 @@ def specific(event: str, **fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 
+#: A step at which the model's API fails, with this message.
+BROKEN = "the service is overloaded"
 LIST: tuple[ToolCall, ...] = (call("shell", cmd="ls"),)
 DENY = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="not that")
 
@@ -300,6 +302,7 @@ def streaming(driver: Driver, world: World) -> None:
     assert (world.ran, ran.answer) == ([("shell", {"cmd": "ls"})], "done")
     assert "not that" in ran.requests[1]
     assert "redacted" in ran.requests[2]
+    assert (world.names.count("PreToolUse"), world.names.count("PostToolUse")) == (2, 1)
 
 
 def streaming_stop(driver: Driver, world: World) -> None:
@@ -346,6 +349,15 @@ def hosted_tool(driver: Driver, world: World) -> None:
     assert "`web_search`" in (ran.error or "")
 
 
+def model_failure(driver: Driver, world: World) -> None:
+    """An error of the model's API fires StopFailure instead of Stop, and reaches the caller."""
+    world.watch("Stop", "StopFailure")
+    ran = driver.run(world, [BROKEN])
+    assert world.names == ["StopFailure"]
+    assert BROKEN in world.events[0].error_details
+    assert BROKEN in (ran.error or "")
+
+
 def session_end(driver: Driver, world: World) -> None:
     """Closing the hooks fires SessionEnd, with the events of one session in order."""
     events = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop", "SessionEnd")
@@ -384,6 +396,7 @@ SCENARIOS: dict[str, Scenario] = {
         cancel,
         crash,
         hosted_tool,
+        model_failure,
         session_end,
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Unpack
 
 from agent_framework import (
@@ -23,6 +23,7 @@ from agent_framework import (
     MiddlewareTermination,
     ResponseStream,
 )
+from agent_framework.exceptions import ChatClientException, UserInputRequiredException
 
 from hookwright.adapters.bridge import Bridge, Choices
 from hookwright.adapters.orders import Before, Call
@@ -97,7 +98,7 @@ class _Runs(AgentMiddleware):
             context.result = ResponseStream(updates, finalizer=AgentResponse.from_updates)
             return
         while True:
-            with _within(run):
+            async with _within(run):
                 await call_next()
             assert isinstance(context.result, AgentResponse), "a run that is not streamed has a response"
             if run.ended is not None:
@@ -125,7 +126,7 @@ class _Runs(AgentMiddleware):
 
 
 async def _streamed(run: _Run, context: AgentContext, call_next: Next) -> Stream:
-    with _within(run):
+    async with _within(run):
         await call_next()
     assert isinstance(context.result, ResponseStream), "a run that is streamed has a stream"
     return context.result
@@ -138,7 +139,7 @@ async def _chained(
     while True:
         updates = aiter(stream)
         while True:
-            with _within(run):
+            async with _within(run):
                 update = await anext(updates, None)
             if update is None:
                 break
@@ -171,11 +172,15 @@ def _current() -> _Run:
     return run
 
 
-@contextmanager
-def _within(run: _Run) -> Iterator[None]:
+@asynccontextmanager
+async def _within(run: _Run) -> AsyncIterator[None]:
+    """Let middleware find the run; an error of the model's API fires StopFailure."""
     token = _running.set(run)
     try:
         yield
+    except ChatClientException as error:
+        await run.turn.broke(str(error))
+        raise
     finally:
         _running.reset(token)
 
@@ -264,7 +269,7 @@ async def _executed(run: _Run, context: FunctionInvocationContext, call: Call, c
     try:
         with run.turn.inside():
             await call_next()
-    except (MiddlewareFailure, MiddlewareTermination):
+    except (MiddlewareFailure, MiddlewareTermination, UserInputRequiredException):
         raise
     except Exception as error:  # whatever a function raises is a failure that hooks hear of; the framework handles it
         after = await run.turn.failed(call, str(error) or type(error).__name__)

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ApprovalRequired, ModelAPIError, SkipModelRequest, ToolFailed
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelAPIError, SkipModelRequest, ToolFailed
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -81,11 +81,9 @@ class HookwrightHooks(AbstractCapability[Any]):
             order = await self.turn.prompt(prompt_text(ctx.prompt))
             if order.refusal is not None:
                 raise HooksRefused(order.refusal)
-        else:  # the run continues with an answer of the user, or from its history
-            order = None
-            await self.turn.later((await self.turn.start()).notes)
-        if order is not None:
             await self.turn.later(order.notes)
+        else:  # the run continues with an answer of a person, or from its history
+            await self.turn.later((await self.turn.start()).notes)
         try:
             return await handler()
         except ModelAPIError as error:
@@ -145,9 +143,9 @@ class HookwrightHooks(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
     ) -> Any:
         """Refuse or ask as PreToolUse decided, else run the tool and fire PostToolUse or PostToolUseFailure."""
-        order = self._orders.pop(call.tool_call_id, None)
-        if tool_def.kind == "output" or order is None:
+        if tool_def.kind == "output":
             return await handler(args)
+        order = self._orders.pop(call.tool_call_id, None) or await self._late(_call(call))
         if order.stop is not None:
             self._ended = order.stop
         if order.refusal is not None:
@@ -157,11 +155,18 @@ class HookwrightHooks(AbstractCapability[Any]):
             raise ApprovalRequired(metadata={"reason": order.ask, "input": dict(order.input)})
         return await self._executed(ctx, _call(call), args, handler)
 
+    async def _late(self, call: Call) -> Before:
+        """Ask hooks about a call that was validated elsewhere; what they rewrite cannot be validated any more."""
+        order = await self.turn.pre(call)
+        if order.refusal is not None or order.input == call.input:
+            return order
+        return Before(input=call.input, refusal="A hook rewrote this call after it was validated, so it did not run.")
+
     async def _executed(self, ctx: RunContext[Any], call: Call, args: Any, handler: Any) -> Any:
         try:
             with self.turn.inside():
                 output = await handler(args)
-        except (ApprovalRequired, SkipModelRequest):
+        except (ApprovalRequired, CallDeferred):
             raise
         except Exception as error:  # whatever a tool raises is a failure that hooks hear of; the framework handles it
             after = await self.turn.failed(call, str(error) or type(error).__name__)
