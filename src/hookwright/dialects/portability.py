@@ -26,13 +26,41 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] = ("command",)
     #: The keys that may hold the command, the first one present is the command.
     command_keys: tuple[str, ...] = ("command",)
-    #: Claude Code's events and their names are accepted in the agent's own files as well.
-    claude_names: bool = False
+    #: Other spellings of events in the agent's own files: (spelling, the name in its table, or empty for an event
+    #: that the table does not have).
+    spellings: tuple[tuple[str, str], ...] = ()
+    #: Handlers may also be listed without a group.
+    groupless: bool = False
+    #: Of several answers, a later `allow` wins over an earlier refusal.
+    allow_beats_deny: bool = False
     #: The shell that runs a command.
     shell: tuple[str, ...] = ("sh", "-c")
     #: Known to leave `CLAUDE_PROJECT_DIR` unset.
     no_project_variable: bool = False
 
+    @property
+    def other_names(self) -> Mapping[str, str]:
+        """The other spellings of events, by spelling."""
+        return dict(self.spellings)
+
+
+_CAMEL = (
+    ("sessionStart", "SessionStart"),
+    ("sessionEnd", "SessionEnd"),
+    ("userPromptSubmitted", "UserPromptSubmit"),
+    ("userPromptTransformed", ""),
+    ("preToolUse", "PreToolUse"),
+    ("preMcpToolCall", ""),
+    ("permissionRequest", "PermissionRequest"),
+    ("postToolUse", "PostToolUse"),
+    ("postToolUseFailure", "PostToolUseFailure"),
+    ("agentStop", "Stop"),
+    ("subagentStart", "SubagentStart"),
+    ("subagentStop", "SubagentStop"),
+    ("preCompact", "PreCompact"),
+    ("notification", "Notification"),
+    ("errorOccurred", "ErrorOccurred"),
+)
 
 #: An agent without an entry has the ordinary habits.
 _HABITS: Mapping[str, Habits] = {
@@ -44,11 +72,16 @@ _HABITS: Mapping[str, Habits] = {
         no_project_variable=True,
     ),
     "gemini": Habits(comments=True, switches=("enabled", "disabled", "notifications"), group_keys=("sequential",)),
-    "qwen": Habits(comments=True, group_keys=("sequential",), kinds=("command", "http", "prompt", "function")),
-    "copilot": Habits(
-        kinds=("command", "http", "prompt"), command_keys=("bash", "powershell", "command"), claude_names=True
+    "qwen": Habits(
+        comments=True,
+        group_keys=("sequential",),
+        kinds=("command", "http", "prompt", "function"),
+        allow_beats_deny=True,
     ),
-    "vscode": Habits(comments=True),
+    "copilot": Habits(
+        kinds=("command", "http", "prompt"), command_keys=("bash", "command", "powershell"), spellings=_CAMEL
+    ),
+    "vscode": Habits(comments=True, spellings=_CAMEL, groupless=True),
     "cursor": Habits(same_command_once=True, kinds=("command", "prompt")),
 }
 
@@ -63,6 +96,13 @@ _WORDS = {
     Evidence.DOCUMENTED: "documented",
     Evidence.REPORTED: "reported",
 }
+
+
+def modest(dialect: Dialect) -> Proof:
+    """Return the weakest proof among an agent's files and events, for statements about what it does not have."""
+    order = (Evidence.RECORDED, Evidence.DOCUMENTED, Evidence.REPORTED)
+    proofs = [*(file.proof for file in dialect.files), *(moment.proof for moment in dialect.moments)]
+    return max(proofs, key=lambda proof: order.index(proof.evidence))
 
 
 def evidence(dialect: Dialect, proof: Proof) -> str:

@@ -52,11 +52,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_event(parser)
     add_places(parser)
+    parser.add_argument(
+        "--agent", metavar="AGENT", help="explain this agent's own hooks, by its rules: codex, gemini, …"
+    )
     parser.add_argument("--json", action="store_true", help="print the explanation as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the chain of every handler."""
+    if args.agent is not None:
+        from hookwright.cli.foreign.native import explain_native  # the tables of agents are not needed otherwise
+
+        return explain_native(args)
     event = read_event(args)
     loaded = places(args).load()
     chains = explain(event, survey(loaded))

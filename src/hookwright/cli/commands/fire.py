@@ -37,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_event(parser)
     add_places(parser)
     add_servers(parser)
+    parser.add_argument(
+        "--agent",
+        metavar="AGENT",
+        help="fire at this agent's own hooks, and do with the answers what it does: codex, …",
+    )
     add_shadow(parser)
     parser.add_argument("--sequential", action="store_true", help="run hooks one after another; a stop skips the rest")
     parser.add_argument("--no-timeouts", action="store_true", help="ignore the hooks' timeouts")
@@ -77,6 +82,10 @@ def endless(args: argparse.Namespace) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """Fire, print, and wait for background hooks; with --watch, again after each change."""
+    if args.agent is not None:
+        from hookwright.cli.foreign.native import fire_native  # the tables of agents are not needed otherwise
+
+        return fire_native(args)
     event = read_event(args)
     if args.show_event:
         say([escaped(json.dumps(payload(event), ensure_ascii=False))], sys.stdout)

@@ -93,7 +93,7 @@ class _Reader(msgspec.Struct, frozen=True):
                 continue
             here = (*at, event)
             moment = self.moment(event)
-            if moment is None:
+            if moment is None and event not in habits(self.dialect).other_names:
                 problems.append(self._unknown(event, here))
             if not isinstance(listed, list):
                 problems.append(self._problem(Trouble.SHAPE, here, f"a list belongs here, not {json_type(listed)}"))
@@ -110,7 +110,8 @@ class _Reader(msgspec.Struct, frozen=True):
         if not isinstance(item, dict):
             return ReadFile((), (self._problem(Trouble.SHAPE, at, f"an object belongs here, not {json_type(item)}"),))
         nested = item.get("hooks")
-        if self.declared.layout is Layout.FLAT and not isinstance(nested, list):
+        flat = self.declared.layout is Layout.FLAT or (habits(self.dialect).groupless and "hooks" not in item)
+        if flat and not isinstance(nested, list):
             hook = self._hook(event, moment, (at, at), (item, item))
             return ReadFile((hook,), tuple(self._keys(hook, self._handler_keys())))
         group_keys = {"matcher", "hooks", *habits(self.dialect).group_keys}
@@ -152,10 +153,10 @@ class _Reader(msgspec.Struct, frozen=True):
         return ReadFile(tuple(hooks), tuple(problems))
 
     def moment(self, event: str) -> Moment | None:
-        """Return the agent's event of a name; in Claude Code's file, and where its names are accepted, by those."""
-        found = self.dialect.moment(event)
-        claude = self.declared.scope is FileScope.CLAUDE or habits(self.dialect).claude_names
-        return found if found is not None or not claude else self.dialect.moment_of(event)
+        """Return the agent's event of a name; in Claude Code's file, by Claude Code's names."""
+        if self.declared.scope is FileScope.CLAUDE:
+            return self.dialect.moment_of(event)
+        return self.dialect.moment(habits(self.dialect).other_names.get(event, event))
 
     def _hook(
         self, event: str, moment: Moment | None, at: tuple[Path, Path], read: tuple[dict[str, Json], dict[str, Json]]
@@ -177,8 +178,9 @@ class _Reader(msgspec.Struct, frozen=True):
         )
 
     def _handler_keys(self) -> set[str]:
-        flat = {"matcher"} if self.declared.layout is not Layout.GROUPS else set()
-        return {*self.dialect.handler_keys, "type", *habits(self.dialect).command_keys, *flat}
+        own = habits(self.dialect)
+        flat = {"matcher"} if self.declared.layout is not Layout.GROUPS or own.groupless else set()
+        return {*self.dialect.handler_keys, "type", *own.command_keys, *flat}
 
     def _keys(self, hook: ForeignHook, known: set[str]) -> Iterator[Problem]:
         """Yield the keys of a handler that the agent does not read; Claude Code's own file is checked elsewhere."""

@@ -9,6 +9,7 @@ import msgspec
 
 from hookwright.config.locations import Surroundings
 from hookwright.dialects.model import Dialect, Evidence, FileScope, Proof, UnknownEvent
+from hookwright.dialects.portability import modest
 from hookwright.dialects.reading.doubles import is_bridge, other_run
 from hookwright.dialects.reading.files import found_files
 from hookwright.dialects.reading.model import AgentHooks
@@ -96,7 +97,7 @@ def _document(there: _There, hooks: list[CheckedHook]) -> Iterator[Finding]:
             if not dialect.exported:
                 write = f"Declare them in {dialect.files[0].path}."
             first = of_claude(lost[0], dialect)
-            yield first.found("HK906", document.place(document.at), dialect.proof, (what, write))
+            yield first.found("HK906", document.place(document.at), modest(dialect), (what, write))
         return
     unknown = [event for event in document.events if event in CATALOGUE and dialect.moment_of(event) is None]
     if unknown and hooks and dialect.unknown_event is UnknownEvent.VOIDS_FILE:

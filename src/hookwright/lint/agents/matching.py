@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookwright.dialects.model import Dialect, MatcherRule, Tool
+from hookwright.dialects.portability import modest
 from hookwright.dialects.reading.selecting import selected
 from hookwright.lint.agents.hook import AgentHook
 from hookwright.lint.model import Finding
@@ -72,7 +73,7 @@ def _names(hook: AgentHook, chosen: frozenset[str]) -> Iterator[Finding]:
         listed = ", ".join(f"`{name}`" for name in absent)
         what = f"{hook.title} has no tool for {listed}, so no event: what those do in Claude Code is not seen there."
         write = "Guard the tool that does the same there, mostly the shell."
-        yield hook.found("HK903", hook.matcher_spot, hook.dialect.proof, (what, write))
+        yield hook.found("HK903", hook.matcher_spot, modest(hook.dialect), (what, write))
 
 
 def _others(hook: AgentHook, chosen: frozenset[str]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.dialects.portability import habits
+from hookwright.dialects.portability import habits, modest
 from hookwright.lint.agents.hook import AgentHook
 from hookwright.lint.guards import REFUSING, program_refusals
 from hookwright.lint.model import Finding
@@ -39,7 +39,7 @@ def _event(hook: AgentHook) -> Iterator[Finding]:
     names = ", ".join(moment.name for moment in hook.dialect.moments)
     if hook.moment is None:
         what = f"{hook.title} has no event for {hook.event}; these hooks do not run there."
-        yield hook.found("HK904", hook.event_spot, hook.dialect.proof, (what, f"Use one of {names}."))
+        yield hook.found("HK904", hook.event_spot, modest(hook.dialect), (what, f"Use one of {names}."))
     elif hook.moment.name != hook.event and not hook.dialect.loads_claude:
         what = f"{hook.title} calls {hook.event} `{hook.moment.name}`; under this name the hooks do not run there."
         write = f"Declare them under `{hook.moment.name}` in a file for {hook.title}."
@@ -60,12 +60,12 @@ def _handler(hook: AgentHook) -> Iterator[Finding]:
     """HK901: a handler type or a key that the agent reads and ignores."""
     if hook.kind not in habits(hook.dialect).kinds:
         what = f"{hook.title} does not run `{hook.kind}` handlers."
-        yield hook.found("HK901", hook.spot("type"), hook.dialect.proof, (what, "Use a command handler."))
+        yield hook.found("HK901", hook.spot("type"), modest(hook.dialect), (what, "Use a command handler."))
     for key, effect in _MEANINGFUL.items() if hook.borrowed else ():
         if key in hook.entry and key not in hook.dialect.handler_keys and _set(hook.entry[key]):
             what = f"{hook.title} ignores `{key}`: {effect}."
             write = "Do the same inside the script, or use `hookwright export`."
-            yield hook.found("HK901", hook.spot(key), hook.dialect.proof, (what, write))
+            yield hook.found("HK901", hook.spot(key), modest(hook.dialect), (what, write))
 
 
 def _set(value: Json) -> bool:
@@ -80,7 +80,7 @@ def _variables(hook: AgentHook) -> Iterator[Finding]:
         return
     what = f"{hook.title} does not set CLAUDE_PROJECT_DIR: the path becomes `/…`, and every call ends with exit 127."
     write = 'Write `"${CLAUDE_PROJECT_DIR:-.}"/…`; the working directory is the project.'
-    yield hook.found("HK902", hook.spot("command"), hook.dialect.proof, (what, write))
+    yield hook.found("HK902", hook.spot("command"), modest(hook.dialect), (what, write))
 
 
 def _seconds(hook: AgentHook) -> float | None:
