@@ -21,8 +21,8 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 
 CALL = "tools/call"
-#: JSON-RPC's own codes, and the first one that is free for servers.
-INVALID_REQUEST, INVALID_PARAMS, SERVER_GONE = -32600, -32602, -32000
+#: JSON-RPC's own code, and the first one that is free for servers.
+INVALID_REQUEST, SERVER_GONE = -32600, -32000
 
 _ESCAPE = re.compile(rb"\\u00([0-9a-fA-F]{2})")
 
