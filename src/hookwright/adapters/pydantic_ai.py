@@ -100,7 +100,7 @@ class HookwrightHooks(AbstractCapability[Any]):
         if self._ended is not None:
             raise SkipModelRequest(_said(self._ended))
         outputs = {tool.name for tool in request_context.model_request_parameters.output_tools}
-        order = await self.turn.request(results(ctx.messages, outputs))
+        order = await self.turn.request([*results(ctx.messages, outputs), *hosted(ctx.messages)])
         if order.refusal is not None:
             raise HooksRefused(order.refusal)
         if order.stop is not None:
@@ -116,7 +116,7 @@ class HookwrightHooks(AbstractCapability[Any]):
         output = getattr(result.data, "output", None)
         if isinstance(output, DeferredToolRequests):
             return result
-        order = await self.turn.stop(_text(output, ctx.messages), results(ctx.messages[-1:]))
+        order = await self.turn.stop(_text(output, ctx.messages), hosted(ctx.messages))
         _enqueue(ctx, order.again)
         return result
 
@@ -192,16 +192,19 @@ def prompt_text(prompt: str | Sequence[Any]) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(part for part in prompt if isinstance(part, str))
 
 
-def results(messages: Sequence[ModelMessage], outputs: set[str] | None = None) -> Iterator[Result]:
-    """Yield the tool results of a conversation and the calls that the provider ran itself.
-
-    Output tools, and calls that the framework did not run, are not tool calls to hooks.
-    """
+def results(messages: Sequence[ModelMessage], outputs: set[str]) -> Iterator[Result]:
+    """Yield the results of tools, except output tools and calls that the framework did not run."""
     for message in messages:
-        for part in message.parts:
-            if (isinstance(message, ModelResponse) and isinstance(part, NativeToolCallPart)) or (
-                isinstance(message, ModelRequest) and isinstance(part, ToolReturnPart) and _ran(part, outputs or set())
-            ):
+        for part in message.parts if isinstance(message, ModelRequest) else ():
+            if isinstance(part, ToolReturnPart) and _ran(part, outputs):
+                yield Result(part.tool_call_id, part.tool_name)
+
+
+def hosted(messages: Sequence[ModelMessage]) -> Iterator[Result]:
+    """Yield the calls that the provider ran itself."""
+    for message in messages:
+        for part in message.parts if isinstance(message, ModelResponse) else ():
+            if isinstance(part, NativeToolCallPart):
                 yield Result(part.tool_call_id, part.tool_name)
 
 
