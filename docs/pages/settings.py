@@ -100,6 +100,7 @@ GIVEN = {
     "CLAUDE_PROJECT_DIR": "The directory whose `.claude` was found, else the start directory.",
     "CLAUDE_CODE_SESSION_ID": "The session.",
     "CLAUDE_ENV_FILE": "On SessionStart, Setup, CwdChanged and FileChanged: write `export NAME=value` lines there.",
+    "HOOKWRIGHT_REPLAY": "`1` while a past event is replayed.",
     "CLAUDE_EFFORT": "The effort level, where the event has one.",
     "CLAUDE_PLUGIN_ROOT": "The plugin's folder, for hooks of plugins.",
     "CLAUDE_PLUGIN_DATA": "A folder for the plugin's data, for hooks of plugins.",

@@ -24,7 +24,10 @@ from hookwright.replay.gate import read_gate
 from hookwright.replay.past import Coverage
 from hookwright.replay.run import Conditions, prepared
 from hookwright.replay.sources import past_events
+from replay.isolated import needs_isolation, working_level
 from support import hooks_for, script
+
+pytestmark = needs_isolation
 
 HISTORY = str(Path(__file__).parent.parent.parent / "examples" / "history")
 GUARD = """#!/bin/sh
@@ -89,7 +92,7 @@ def test_the_report_says_what_was_read_what_changed_and_what_became_of_it(
     assert lines[0].startswith("history   3 files, ")
     assert lines[1] == "          43 calls in 2 sessions"
     assert lines[2] == "not seen  3 calls never reached a hook"
-    assert any("isolated (overlay), no network" in line for line in lines)
+    assert any(f"isolated ({working_level()}), no network" in line for line in lines)
     row = next(line for line in lines if line.startswith("  stricter"))
     assert row.split() == ["stricter", "1", "1", "1", "0", "0", "0"]
     assert any(line.startswith("    rm -rf build dist") for line in lines)
@@ -101,7 +104,7 @@ def test_the_object_begins_with_the_coverage_and_has_every_change(report: Callab
     found = json.loads(report("--json"))
     assert list(found)[:2] == ["version", "coverage"]
     assert found["coverage"]["calls"] == 43
-    assert found["settings"]["isolation"] == "overlay"
+    assert found["settings"]["isolation"] == working_level()
     assert found["buckets"]["stricter"]["events"] == 1
     (change,) = found["changes"]
     assert change["about"] == "rm -rf build dist"
@@ -162,7 +165,7 @@ def written(place: Place) -> Callable[[str], str]:
     }
     (place.root / "events.jsonl").write_text(json.dumps({"payload": payload, "decision": "none"}) + "\n")
     gate, coverage = read_gate("stricter", None), Coverage()
-    conditions = Conditions(isolation="overlay", jobs=1)
+    conditions = Conditions(isolation=working_level() or "", jobs=1)
     source = past_events(["events.jsonl"], coverage=coverage)
     with prepared(source, place.candidate(), "none", conditions=conditions) as ready:
         found, _ = replayed(ready, coverage, Output("json", None, gate), 0.0)

@@ -7,21 +7,29 @@ import random
 import signal
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from hookwright.config import Places
+from hookwright.errors import ConfigError
 from hookwright.protocol.events import PreToolUse
+from hookwright.replay.isolation.bounds import Bounds
+from hookwright.replay.isolation.choose import why_not
+from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.model import Change, Ran
 from hookwright.replay.past import Fate, Past, Place
 from hookwright.replay.pool import process_pool
 from hookwright.replay.run import Conditions, replay
+from replay.isolated import needs_isolation, working_level
 from support import hooks_for, script
+
+pytestmark = needs_isolation
 
 PURE = "#!/bin/sh\nset -- \"$(cat)\"\ncase $1 in *'rm -rf'*) echo no >&2; exit 2 ;; esac\n"
 #: Refuses from its third event of a session on.
@@ -66,7 +74,7 @@ class World:
         return Past(event=event, place=Place(session, number), time=float(number), fate=Fate.SUCCEEDED)
 
     def changes(self, pasts: list[Past], executor: Executor | None = None, **more: Any) -> list[Change]:
-        conditions = Conditions(places=self._places, isolation="overlay", **{"jobs": 1, **more})
+        conditions = Conditions(places=self._places, **{"isolation": working_level() or "", "jobs": 1, **more})
         return [
             _untimed(one) for one in replay(pasts, self.candidate, "none", conditions=conditions, executor=executor)
         ]
@@ -135,3 +143,20 @@ def test_killed_workers_lose_nothing(jobs: int, after: int) -> None:
         with Killing(jobs, after) as pool:
             found = world.changes(pasts, executor=pool, jobs=jobs)
     assert [change.bucket.value for change in found] == ["same", "same", "stricter"] * 5
+
+
+@pytest.mark.parametrize("level", ["overlay", "landlock"])  # in bubblewrap the folder of these hooks is empty
+def test_both_levels_let_hooks_count_and_leaves_nothing(tmp_path: Path, level: str) -> None:
+    reason = why_not(next(one for one in LEVELS if one.name.value == level), Bounds(str(tmp_path), str(tmp_path)))
+    if reason is not None:
+        pytest.skip(reason)
+    world = World(tmp_path, [COUNTING])
+    found = world.changes(world.pasts([("a", "ls", "Bash")] * 3), isolation=level)
+    assert [change.bucket.value for change in found] == ["same", "same", "stricter"]
+    assert list(world.project.iterdir()) == []
+
+
+def test_threads_of_the_caller_are_never_isolated(tmp_path: Path) -> None:
+    world = World(tmp_path, [COUNTING])
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigError, match="pass an executor of processes"):
+        world.changes(world.pasts([("a", "ls", "Bash")]), executor=pool)

@@ -26,7 +26,7 @@ from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt, Ran, Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.transcript_copy import TranscriptCopy
-from hookwright.replay.watching import Answers, Watched, Witness
+from hookwright.replay.watching import Answers, Inside, Watched, Witness, moved
 
 #: The random name of a file with a long text.
 _SPILLED = re.compile(r"hook-[0-9a-f]{16}\.txt")
@@ -37,6 +37,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """How the hooks of a replay run."""
 
     view: View
+    #: The project outside the view, which may be another folder than the one hooks work in.
+    project: str
     #: The environment hooks inherit.
     env: Mapping[str, str]
     #: A folder for files that the engine itself writes.
@@ -108,7 +110,8 @@ class Player:
         if loaded is not None:
             self._host = host_of(loaded, setting)
             commands = CommandExecutor(self._host, self._background)
-            self._watched = Watched(commands, self.survey.facts, setting.view, setting.answers)
+            inside = Inside(commands, setting.project, setting.view.project)
+            self._watched = Watched(inside, self.survey.facts, setting.view, setting.answers)
 
     def begin_session(self) -> None:
         """Forget the session before: hooks declared `once` may run again."""
@@ -187,7 +190,10 @@ class Player:
 def host_of(loaded: Loaded, setting: Setting) -> Host:
     """Return the surroundings of replayed hooks: an environment of their own, and a folder for the engine's files."""
     env = {**setting.env, **setting.view.env}
-    return msgspec.structs.replace(loaded.host, env=env, config_dir=setting.scratch, attended=False)
+    project = moved(loaded.project_dir, setting.project, setting.view.project)
+    return msgspec.structs.replace(
+        loaded.host, project_dir=project, env=env, config_dir=setting.scratch, attended=False
+    )
 
 
 def in_order(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:

@@ -61,6 +61,27 @@ class Answers:
         self._known[key] = (reply, ms)
 
 
+def moved(path: str, project: str, copy: str) -> str:
+    """Return a path of the project as a path of its copy; any other path as it is."""
+    if path == project or path.startswith(project.rstrip("/") + "/"):
+        return copy + path[len(project) :]
+    return path
+
+
+class Inside:
+    """Starts hooks in the copy of the project that belongs to a view; what they read says where it happened."""
+
+    def __init__(self, command: Executor, project: str, copy: str) -> None:
+        self._command = command
+        self._project = project
+        self._copy = copy
+
+    async def __call__(self, job: Job) -> Reply:
+        """Pass the job on with another working directory; its payload stays the same."""
+        cwd = moved(job.event.cwd, self._project, self._copy)
+        return await self._command(msgspec.structs.replace(job, event=msgspec.structs.replace(job.event, cwd=cwd)))
+
+
 class Watched:
     """Wraps the command executor of one configuration; everything after the reply is the engine's own."""
 

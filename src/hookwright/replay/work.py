@@ -13,6 +13,7 @@ import msgspec
 
 from hookwright.config import Loaded
 from hookwright.engine import HookEngine, Options
+from hookwright.errors import ConfigError
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import Entry, HookSet
 from hookwright.protocol.handlers import Kind
@@ -23,7 +24,7 @@ from hookwright.replay.model import Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.play import Player, Setting, host_of
 from hookwright.replay.sides import ALLOWED, Side
-from hookwright.replay.watching import Answers, without_passing
+from hookwright.replay.watching import Answers, Inside, without_passing
 
 #: A pair of outcomes: of the baseline and of the candidate.
 Pair = tuple[Replayed, Replayed]
@@ -45,6 +46,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether an answer is used again for an equal event.
     reuse: bool = True
     sampled: bool = False
+    #: The process that started the replay; hooks are never isolated in it.
+    started_by: int = msgspec.field(default_factory=os.getpid)
 
     def packed(self) -> bytes:
         """Return the plan as bytes, which are sent with every task and are its name in a worker."""
@@ -102,6 +105,8 @@ class Worker:
     def __init__(self, plan: Plan) -> None:
         self._closing = ExitStack()
         level = next(one for one in LEVELS if one.name.value == plan.level)
+        if level.isolated and os.getpid() == plan.started_by:
+            raise ConfigError("hooks are isolated in processes of their own; pass an executor of processes, or none")
         self._view = enter(level, Bounds(plan.project, plan.home))
         self._scratch = self._view.scratch
         self._loop = self._closing.enter_context(asyncio.Runner())
@@ -117,6 +122,7 @@ class Worker:
     def _setting(self, plan: Plan, name: str, answers: Answers | None) -> Setting:
         return Setting(
             view=self._view,
+            project=os.path.realpath(plan.project),
             env=self._env,
             scratch=os.path.join(self._scratch, name),
             pure=plan.pure,
@@ -166,7 +172,7 @@ class Worker:
 def _alone(entry: Entry, loaded: Loaded, setting: Setting) -> HookEngine:
     """Return an engine with one handler."""
     host = host_of(loaded, setting)
-    commands = {Kind.COMMAND: CommandExecutor(host)}
+    commands = {Kind.COMMAND: Inside(CommandExecutor(host), setting.project, setting.view.project)}
     options = Options(await_rewake=True)
     return HookEngine(HookSet([entry]), host=host, executors=commands, gate=loaded.gate, options=options)
 

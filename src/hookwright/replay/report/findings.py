@@ -10,6 +10,7 @@ import msgspec
 from hookwright.observers.journal import short
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
+from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.model import Bucket, Change, Replayed
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.run import HandlerRow, Replay
@@ -31,6 +32,9 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     candidate_digest: str
     baseline_digest: str
     isolation: str
+    #: What the level of isolation does, and what it does not cover.
+    covers: str
+    gaps: tuple[str, ...]
     #: The size and the seed of a sample; None if every event was replayed.
     sample: float | None
     seed: int | None
@@ -62,12 +66,15 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 def about(ready: Replay, version: str) -> About:
     """Describe a replay."""
     sample = ready.conditions.sample
+    level = next(one for one in LEVELS if one.name.value == ready.conditions.isolation)
     return About(
         candidate=ready.sides[1].name,
         baseline=ready.sides[0].name,
         candidate_digest=ready.digests[1],
         baseline_digest=ready.digests[0],
-        isolation=ready.conditions.isolation,
+        isolation=level.name.value,
+        covers=level.covers,
+        gaps=level.gaps,
         sample=None if sample is None else sample.size,
         seed=None if sample is None else sample.seed,
         total=ready.total,
