@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= auto
 
-.PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers load fuzz shell-million coverage coverage-map mutants \
+.PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
 	docs house bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
@@ -53,6 +53,9 @@ faults: install       ## hostile hooks and environments: the whole table, a few 
 
 faults-peers: install ## the same hostile hooks on other engines, installed into bench/.peers
 	$(BIN)/python bench/faults_peers.py
+
+dialects: install     ## other coding agents with a scripted model: answer × agent, alone and through the bridge; minutes
+	@cd bench && ../$(BIN)/python -m dialects
 
 load: install         ## 64 sessions at once, eight hooks per event, one minute
 	$(BIN)/python bench/load.py

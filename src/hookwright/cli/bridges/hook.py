@@ -14,6 +14,7 @@ from hookwright.config import Places
 from hookwright.dialects.firing import MARGIN, Request, answered, limit_of, read_request
 from hookwright.dialects.native import Answer
 from hookwright.dialects.table import AGENTS, dialect
+from hookwright.errors import HookwrightError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         answer = asyncio.run(answered(request, lambda cwd: _places(cwd, args), limit))
     except (Exception, KeyboardInterrupt) as error:  # an agent takes a crash of ours for an approval
-        answer = request.refused(f"{type(error).__name__}: {error}")
+        name = "" if isinstance(error, HookwrightError) else f"{type(error).__name__}: "
+        answer = request.refused(f"{name}{error}".rstrip(". "))
     signal.setitimer(signal.ITIMER_REAL, 0)
     return _say(answer)
 
