@@ -289,6 +289,34 @@ def test_a_server_that_needs_input_is_called_again_without_asking_hooks_again(tm
     asyncio.run(body())
 
 
+@pytest.mark.parametrize("state", ["s1", None])
+def test_hooks_answer_the_questions_in_a_result(tmp_path: Path, state: str | None) -> None:
+    """One question for the hooks, one for the user whose answer hooks replace, and both at once for the server."""
+    secret = {"action": "accept", "content": {"name": "Ada"}}
+    hooks = {
+        "Elicitation": [command(f"if grep -q Name; then {answers('Elicitation', **secret)}; fi")],
+        "ElicitationResult": [command("tee -a log >/dev/null; exit 2")],
+    }
+    name, age = ({"method": "elicitation/create", "params": {"message": text}} for text in ("Name?", "Age?"))
+
+    async def body() -> None:
+        async with rig(tmp_path, hooks) as gate:
+            await gate.call(**modern())
+            await gate.at_server()
+            own = {} if state is None else {"requestState": state}
+            await gate.reply({"resultType": "input_required", "inputRequests": {"n": name, "a": age}, **own})
+            result = await gate.result()
+            assert result["inputRequests"] == {"a": age}
+            given = {"a": {"action": "accept", "content": {"age": 5}}}
+            await gate.call(id_=2, **modern(requestState=result["requestState"], inputResponses=given))
+            sent = (await gate.at_server())["params"]
+            assert sent["inputResponses"] == {"n": secret, "a": {"action": "decline"}}
+            assert sent.get("requestState") == state
+            assert gate.log()[-1]["content"] == {"age": 5}
+
+    asyncio.run(body())
+
+
 def test_the_result_of_a_task_is_the_result_of_its_call(tmp_path: Path) -> None:
     async def body() -> None:
         async with rig(tmp_path, {"PostToolUse": [command(answers("PostToolUse", updatedToolOutput="GONE"))]}) as gate:

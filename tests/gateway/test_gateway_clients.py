@@ -33,6 +33,7 @@ HOOKS = {
         command("echo NOT-THIS >&2; exit 2", "mcp__files__fail"),
         command(answers("PreToolUse", permissionDecision="ask", permissionDecisionReason="SURE?"), "mcp__files__pid"),
     ],
+    "Elicitation": [command(answers("Elicitation", action="accept", content={"name": "Ada"}), "files")],
     "PostToolUse": [
         command(answers("PostToolUse", updatedToolOutput="REDACTED"), "mcp__files__add"),
         command(answers("PostToolUse", additionalContext="NOTED"), "mcp__files__echo"),
@@ -89,6 +90,8 @@ def test_the_client_of_the_sdk(project: Path, mode: str) -> None:
             assert "SURE?" in asked[0]
             many = await asyncio.gather(*(client.call_tool("echo", {"text": str(n)}) for n in range(20)))
             assert [said(one)[0] for one in many] == [f"echo:{n}" for n in range(20)]
+            assert said(await client.call_tool("ask", {})) == ["hello Ada"], "a hook answered the server's question"
+            assert len(asked) == 1
             picture = await client.call_tool("picture", {})
             assert [block.type for block in picture.content] == ["text", "image"]
             assert client.instructions == "SessionStart:startup hook success: HELLO"

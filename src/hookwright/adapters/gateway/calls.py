@@ -9,10 +9,12 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from hookwright.adapters.gateway.elicitations import after_user, by_hooks
 from hookwright.adapters.gateway.hooks import Hooks, HooksFailed, texts
 from hookwright.adapters.gateway.messages import Message, response
 from hookwright.adapters.gateway.questions import (
     CAPABILITIES_KEY,
+    OURS,
     QUESTION,
     VERSION_KEY,
     Approved,
@@ -118,7 +120,24 @@ class ToolCall:
             self._params = known.params
             yes = isinstance(replies, dict) and approves(replies.get(QUESTION))
             return known.approved if yes else Refused((DENIED, *known.approved.notes))
-        return known if known is not None else await self._before()
+        if known is None:
+            return await self._before()
+        self._params = await self._with_answers(known)
+        return msgspec.structs.replace(known, answered={}, asked={})
+
+    async def _with_answers(self, known: Approved) -> dict[str, Json]:
+        """Return the parameters of a later round with the answers of hooks to the questions of the server."""
+        found = self._params.get("inputResponses")
+        said: dict[str, Json] = dict(found) if isinstance(found, dict) else {}
+        changed = dict(known.answered)
+        for name, asked in known.asked.items():
+            new = await after_user(self._hooks, asked, said.get(name))
+            changed |= {} if new is None else {name: new}
+        own = str(self._params.get("requestState")).startswith(OURS)
+        if not changed and not own:
+            return self._params
+        kept = {key: value for key, value in self._params.items() if key != "requestState" or not own}
+        return {**kept, "inputResponses": {**said, **changed}}
 
     async def _before(self) -> Approved | Refused | Pending:
         tool_use_id = f"toolu_{os.urandom(12).hex()}"
@@ -171,7 +190,7 @@ class ToolCall:
         if self._ports.ask is not None:
             yes = approves(await self._ports.ask(asks))
             return approved if yes else Refused((DENIED, *approved.notes))
-        state = f"hookwright-{os.urandom(16).hex()}"
+        state = f"{OURS}{os.urandom(16).hex()}"
         self._ports.rounds.keep(self._params, state, Asked(approved, self._params))
         requests = {QUESTION: {"method": "elicitation/create", "params": asks}}
         return Pending({"resultType": "input_required", "inputRequests": requests, "requestState": state})
@@ -219,8 +238,7 @@ class ToolCall:
             return await self._protocol_error(answer, approved, began)
         kind = result.get("resultType", "complete")
         if kind == "input_required":
-            self._ports.rounds.keep(self.message.params, result.get("requestState"), approved)
-            return answer.raw
+            return await self._needs_input(answer, result, approved)
         match result:
             case {"task": {"taskId": str(task)}}:
                 self._ports.tasks[task] = lambda found: self._judge_task(found, approved, began)
@@ -229,6 +247,29 @@ class ToolCall:
             text = f"The server answered with a result of type {kind!r}, which hookwright cannot show to hooks."
             return self._response(refusal([text]))
         return await self._judge_result(answer, result, approved, began)
+
+    async def _needs_input(self, answer: Answer, result: Object, approved: Approved) -> bytes:
+        """Let Elicitation hooks answer the questions of a server; the client is asked the others, and calls again."""
+        requests = result.get("inputRequests")
+        answered: dict[str, Json] = {}
+        asked: dict[str, dict[str, Json]] = {}
+        for name, found in requests.items() if isinstance(requests, dict) else ():
+            match found:
+                case {"method": "elicitation/create", "params": dict(params)}:
+                    said = await by_hooks(self._hooks, params)
+                    asked |= {name: params} if said is None else {}
+                    answered |= {} if said is None else {name: said}
+        state = result.get("requestState")
+        if answered and state is None:
+            state = f"{OURS}{os.urandom(16).hex()}"
+        waiting = msgspec.structs.replace(approved, answered=answered, asked=asked)
+        self._ports.rounds.keep(self.message.params, state, waiting)
+        if not answered:
+            return answer.raw
+        left = {name: found for name, found in requests.items() if name not in answered} if requests else {}
+        kept = {key: value for key, value in result.items() if key != "inputRequests"}
+        more = {"inputRequests": left} if left else {}
+        return encode({**answer.value, "result": {**kept, **more, "requestState": state}}) + b"\n"
 
     async def _judge_task(self, answer: Answer, approved: Approved, began: float) -> bytes:
         """Return the result of a task that the call started, as the hooks leave it."""

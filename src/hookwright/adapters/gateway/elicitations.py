@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from hookwright.adapters.gateway.hooks import Hooks, HooksFailed
 from hookwright.adapters.gateway.messages import Message, response
@@ -33,22 +33,8 @@ class Elicitations:
         return message.key in self._open
 
     async def asked(self, message: Message) -> None:
-        """Let hooks answer a question, else pass it to the client; it is declined if the hooks cannot run."""
-        params = message.params
-        fields = {
-            "mcp_server_name": self._hooks.server,
-            "message": str(params.get("message", "")),
-            "mode": str(params.get("mode", "form")),
-            "url": params.get("url"),
-            "elicitation_id": params.get("elicitationId"),
-            "requested_schema": params.get("requestedSchema"),
-        }
-        try:
-            outcome = await self._hooks.fire(Elicitation, **_given(fields))
-        except HooksFailed:
-            await self._to_server(response(message.id, DECLINE))
-            return
-        answer = _by_hook(outcome, None)
+        """Let hooks answer a question, else pass it to the client."""
+        answer = await by_hooks(self._hooks, message.params)
         if answer is not None:
             await self._to_server(response(message.id, answer))
         else:
@@ -56,35 +42,52 @@ class Elicitations:
             await self._to_client(message.raw)
 
     async def answered(self, message: Message) -> None:
-        """Let hooks see and replace the user's answer; it is declined if they cannot run."""
+        """Let hooks see and replace the user's answer."""
         asked = self._open.pop(message.key)
-        result = message.value.get("result")
-        if not isinstance(result, dict):
-            await self._to_server(message.raw)
-            return
-        content = result.get("content")
-        fields = {
-            "mcp_server_name": self._hooks.server,
-            "action": str(result.get("action")),
-            "mode": str(asked.params.get("mode", "form")),
-            "elicitation_id": asked.params.get("elicitationId"),
-            "content": content if isinstance(content, dict) else None,
-        }
-        try:
-            outcome = await self._hooks.fire(ElicitationResult, **_given(fields))
-        except HooksFailed:
-            await self._to_server(response(message.id, DECLINE))
-            return
-        changed = _by_hook(outcome, content)
+        changed = await after_user(self._hooks, asked.params, message.value.get("result"))
         raw = message.raw if changed is None else encode({**message.value, "result": changed}) + b"\n"
         await self._to_server(raw)
+
+
+async def by_hooks(hooks: Hooks, params: Mapping[str, Json]) -> dict[str, Json] | None:
+    """Return the answer of Elicitation hooks to a question; None leaves it to the user."""
+    fields = {
+        "mcp_server_name": hooks.server,
+        "message": str(params.get("message", "")),
+        "mode": str(params.get("mode", "form")),
+        "url": params.get("url"),
+        "elicitation_id": params.get("elicitationId"),
+        "requested_schema": params.get("requestedSchema"),
+    }
+    try:
+        return _answer(await hooks.fire(Elicitation, **_given(fields)), None)
+    except HooksFailed:
+        return DECLINE
+
+
+async def after_user(hooks: Hooks, asked: Mapping[str, Json], result: Json) -> dict[str, Json] | None:
+    """Return what ElicitationResult hooks make of the user's answer; None leaves it as it is."""
+    if not isinstance(result, dict):
+        return None
+    content = result.get("content")
+    fields = {
+        "mcp_server_name": hooks.server,
+        "action": str(result.get("action")),
+        "mode": str(asked.get("mode", "form")),
+        "elicitation_id": asked.get("elicitationId"),
+        "content": content if isinstance(content, dict) else None,
+    }
+    try:
+        return _answer(await hooks.fire(ElicitationResult, **_given(fields)), content)
+    except HooksFailed:
+        return DECLINE
 
 
 def _given(fields: dict[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _by_hook(outcome: Outcome, content: Json) -> dict[str, Json] | None:
+def _answer(outcome: Outcome, content: Json) -> dict[str, Json] | None:
     """Return the answer that hooks give, with the user's content if they give none; None if they leave it alone."""
     if outcome.blocked:
         return DECLINE

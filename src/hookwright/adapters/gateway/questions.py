@@ -19,6 +19,8 @@ QUESTION = "hookwright_permission"
 _SHOWN = 2000
 #: Calls that wait for their next round. A forgotten one is judged again as a new call.
 _MOST = 1000
+#: How our own states begin; a server never sees them.
+OURS = "hookwright-"
 
 
 def can_ask(capabilities: Json) -> bool:
@@ -52,6 +54,9 @@ class Approved(msgspec.Struct, frozen=True):
     arguments: dict[str, Json]
     tool_use_id: str
     notes: tuple[str, ...] = ()
+    #: Questions of the server in an earlier round, by their name: what hooks answered, and what the user was asked.
+    answered: dict[str, Json] = msgspec.field(default_factory=dict)
+    asked: dict[str, dict[str, Json]] = msgspec.field(default_factory=dict)
 
 
 class Asked(msgspec.Struct, frozen=True):
