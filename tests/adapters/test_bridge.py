@@ -18,8 +18,9 @@ import pytest
 from hookwright import Hooks, Places, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
 from hookwright.adapters import Bridge, Call, Result, Tool
 from hookwright.adapters.bridge import log_warning
+from hookwright.agent.transcript import load
 from hookwright.errors import ConfigError, HookwrightError
-from support import hooks_for, settings
+from support import hooks_for, open_fds, settings
 
 CALL = Call("shell", {"cmd": "ls"}, "c1")
 
@@ -247,6 +248,26 @@ def test_the_transcript_holds_the_conversation(tmp_path: Path) -> None:
     later.turn("s").start().result()
     later.close()
     assert again.events[0].source == "resume", "an earlier process wrote this conversation"
+
+
+def test_a_transcript_is_one_chain_over_runs_and_processes_and_open_during_a_run_alone(tmp_path: Path) -> None:
+    paths = []
+    for _ in range(2):
+        heard = Heard()
+        bridge = Bridge(places(tmp_path), hooks=heard.hooks)
+        bridge.turn("warm").prompt("x").result()
+        bridge.turn("warm").stop("y").result()
+        before = open_fds()
+        for text in ("one", "two"):
+            turn = bridge.turn("s")
+            turn.prompt(text).result()
+            turn.stop(f"answer to {text}").result()
+        assert open_fds() == before
+        paths.append(heard.events[-1].transcript_path)
+        bridge.close()
+    said = [message["content"] for message in load(paths[0]).messages()]
+    assert paths[0] == paths[1]
+    assert str(said).count("answer to one") == str(said).count("answer to two") == 2
 
 
 @pytest.mark.parametrize("session", ["user/1", "../../x", "", "ä b"])

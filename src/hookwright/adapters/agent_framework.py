@@ -96,7 +96,7 @@ class _Runs(AgentMiddleware):
         if context.stream:
             updates = _chained(run, context, call_next, await _streamed(run, context, call_next))
             context.result = ResponseStream(updates, finalizer=AgentResponse.from_updates)
-            return
+            return None
         while True:
             async with _within(run):
                 await call_next()
@@ -104,7 +104,7 @@ class _Runs(AgentMiddleware):
             if run.ended is not None:
                 context.result.messages.append(Message("assistant", [run.ended]))
             if not await _sent_back(run, context, context.result):
-                return
+                return await _left(run, context, context.result)
 
     async def _begun(self, context: AgentContext) -> _Run:
         session = context.session
@@ -146,7 +146,9 @@ async def _chained(
             yield update
         if run.ended is not None:
             yield AgentResponseUpdate(contents=[Content.from_text(run.ended)], role="assistant")
-        if not await _sent_back(run, context, await stream.get_final_response()):
+        response = await stream.get_final_response()
+        if not await _sent_back(run, context, response):
+            await _left(run, context, response)
             return
         stream = await _streamed(run, context, call_next)
 
@@ -162,6 +164,12 @@ async def _sent_back(run: _Run, context: AgentContext, response: AgentResponse[A
     context.messages = [*history, *_messages(order.again)]
     run.added.clear()
     return True
+
+
+async def _left(run: _Run, context: AgentContext, response: AgentResponse[Any]) -> None:
+    """End a conversation that cannot continue: a run without a session that waits for no one."""
+    if context.session is None and not run.turn.agent_id and not response.user_input_requests:
+        await run.turn.end()
 
 
 def _current() -> _Run:

@@ -20,6 +20,7 @@ from hookwright.agent.transcript import (
     Transcript,
     attachments,
     git_branch,
+    read_lines,
     session_path,
     with_reads,
 )
@@ -72,10 +73,10 @@ class Conversation:
     def log(self) -> Log:
         """Return the transcript; it is opened at its first line."""
         if self._log is None:
-            envelope = Envelope(
-                session_id=self.id, cwd=self._cwd, version=__version__, git_branch=git_branch(self._cwd)
+            branch = git_branch(self._cwd)
+            self._log = Log(
+                self.path, Envelope(session_id=self.id, cwd=self._cwd, version=__version__, git_branch=branch)
             )
-            self._log = Log(Transcript(self.path, envelope) if self.path else None)
         return self._log
 
     def texts(self) -> tuple[str, ...]:
@@ -98,62 +99,78 @@ def transcript_path(folder: str, session_id: str) -> str:
 
 
 class Log:
-    """A transcript in the format of the reference agent; without a file it writes nothing."""
+    """A transcript in the format of the reference agent; without a path it writes nothing.
 
-    def __init__(self, transcript: Transcript | None) -> None:
-        self._transcript = transcript
+    The file is open only during a run: a server may have more conversations than a process may have files.
+    """
+
+    def __init__(self, path: str, envelope: Envelope) -> None:
+        self.path = path
+        self._envelope = envelope
+        self._open: Transcript | None = None
+        #: The last line, which the next one names: another process may have written it.
+        self._last: str | None = None
         self._lines: dict[str, str] = {}
 
     @property
-    def path(self) -> str:
-        """The file; empty if none is written."""
-        return self._transcript.path if self._transcript is not None else ""
+    def _transcript(self) -> Transcript | None:
+        if self._open is None and self.path:
+            last = self._last if self._last is not None else last_line(self.path)
+            self._open = Transcript(self.path, self._envelope, parent=last)
+        return self._open
 
     def user(self, text: str, prompt_id: str | None = None) -> None:
         """Write a prompt."""
-        if self._transcript is not None:
-            self._transcript.user(text, **({} if prompt_id is None else {"promptId": prompt_id}))
-
-    def note(self, text: str) -> None:
-        """Write a text that hooks give the model as a message of the user."""
-        if self._transcript is not None:
-            self._transcript.user(text, isMeta=True)
+        if (transcript := self._transcript) is not None:
+            transcript.user(text, **({} if prompt_id is None else {"promptId": prompt_id}))
 
     def answer(self, text: str) -> None:
         """Write the final text of the model."""
-        if self._transcript is not None and text:
-            self._transcript.assistant(_message({"type": "text", "text": text}))
+        if (transcript := self._transcript) is not None and text:
+            transcript.assistant(_message({"type": "text", "text": text}))
 
     def call(self, call: Call, shaped: Shaped) -> None:
         """Write a call, as hooks read it."""
-        if self._transcript is not None:
+        if (transcript := self._transcript) is not None:
             block = {"type": "tool_use", "id": call.id, "name": shaped.name, "input": shaped.input}
-            self._lines[call.id] = self._transcript.assistant(_message(block))[-1]
+            self._lines[call.id] = transcript.assistant(_message(block))[-1]
 
     def result(self, call_id: str, response: Json, text: str, error: bool) -> None:
         """Write the result of a call."""
-        if self._transcript is not None:
+        if (transcript := self._transcript) is not None:
             block: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
             if error:
                 block["is_error"] = True
-            self._transcript.tool_result(block, plain(response), self._lines.pop(call_id, None))
+            transcript.tool_result(block, plain(response), self._lines.pop(call_id, None))
 
     def firing(self, outcome: Outcome, about: str, reads: tuple[str, ...], call: CallContext | None = None) -> None:
         """Write what the hooks of one event did, and what the model reads of it."""
-        if self._transcript is not None and outcome.runs:
+        if outcome.runs and (transcript := self._transcript) is not None:
             for line in with_reads(attachments(outcome, about, call), reads):
-                self._transcript.attachment(line)
+                transcript.attachment(line)
 
     def subagent(self, agent_id: str, agent_type: str) -> Log:
-        """Open the transcript of a subagent."""
-        if self._transcript is None:
-            return Log(None)
-        return Log(self._transcript.subagent(agent_id, {"agentType": agent_type}))
+        """Begin the transcript of a subagent."""
+        if (transcript := self._transcript) is None:
+            return Log("", self._envelope)
+        child = transcript.subagent(agent_id, {"agentType": agent_type})
+        child.close()
+        return Log(child.path, child.envelope)
 
     def close(self) -> None:
-        """Close the file."""
-        if self._transcript is not None:
-            self._transcript.close()
+        """Close the file until the next line."""
+        if self._open is not None:
+            self._last = self._open.last
+            self._open.close()
+            self._open = None
+
+
+def last_line(path: str) -> str | None:
+    """Return the uuid of the last line of a transcript; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    names = [line["uuid"] for line in read_lines(path) if isinstance(line.get("uuid"), str)]
+    return names[-1] if names else None
 
 
 def _message(block: dict[str, Json]) -> dict[str, Json]:

@@ -136,6 +136,7 @@ class Turn:
         outcome = await self._fire(UserPromptSubmit, {"prompt": text})
         if outcome.blocked or outcome.stop is not None:
             self._record(outcome, ())
+            self._log().close()
             return Prompted(outcome.reason or stop_reason(outcome) or "A hook refused the prompt.")
         self._log().user(text, self.prompt_id)
         self._record(outcome, notes(outcome))
@@ -342,8 +343,9 @@ class Turn:
             again = False
         if again:
             self._stops.continued()
-        elif said:
+        else:
             self.talk.waiting += said
+            self._log().close()
         return Stopped(said if again else (), stop_reason(outcome))
 
     def broke(self, error: str, kind: str = "unknown") -> Pending[None]:
@@ -352,6 +354,7 @@ class Turn:
 
     async def _broke(self, error: str, kind: str) -> None:
         await self._fire(StopFailure, {"error": kind, "error_details": error})
+        self._log().close()
 
     def end(self, reason: str = "other") -> Pending[None]:
         """Fire SessionEnd for the conversation, and forget it."""
