@@ -92,7 +92,9 @@ def _document(there: _There, hooks: list[CheckedHook]) -> Iterator[Finding]:
     if not there.loaded:
         lost = [hook for hook in hooks if not there.bridged(hook) and not there.copied(hook)]
         if lost:
-            what = f"{dialect.title} does not read this file: {len(lost)} of its {len(hooks)} hooks do not run there."
+            some = f"{len(lost)} of its {len(hooks)} hooks do not run there"
+            count = "none of its hooks runs there" if len(lost) == len(hooks) else some
+            what = f"{dialect.title} does not read this file: {count}."
             write = f"`hookwright export --to {dialect.name}`, or declare them in {dialect.files[-1].path}."
             if not dialect.exported:
                 write = f"Declare them in {dialect.files[0].path}."
