@@ -7,23 +7,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
 
 from command_line import Shell
-from hookwright.aggregate import aggregate, guards, in_shadow
 from hookwright.cli.history.shadows import shadow_counts
 from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
-from hookwright.interpret import interpret_late
-from hookwright.protocol.handlers import Mode
-from hookwright.protocol.job import Job
-from hookwright.protocol.outcome import NO_OPINION, Allow, Ask, Block, Deny, Ending, EndTurn, Outcome, Verdict
-from hookwright.protocol.replies import Exited, Failed, Failure
+from hookwright.protocol.outcome import Deny, Outcome
 from hookwright.session import fire_sync
-from support import command, event, hooks_for, run_of, script
+from support import event, hooks_for, script
 from worlds import World, hook
 
 DENY = """#!/bin/sh
@@ -31,52 +23,6 @@ cat > /dev/null
 echo "not today" >&2
 exit 2
 """
-
-_VERDICTS = some.builds(
-    Verdict,
-    ending=some.sampled_from(list(Ending)),
-    decision=some.sampled_from([NO_OPINION, Allow("a"), Ask("q"), Deny("no"), Block("no")]),
-    stop=some.sampled_from([None, EndTurn("enough")]),
-    context=some.sampled_from([None, "context"]),
-    plain=some.sampled_from([None, "plain"]),
-    system_message=some.sampled_from([None, "message"]),
-    updated_input=some.sampled_from([None, {"command": "ls"}]),
-    updated_output=some.sampled_from([None, "output"]),
-    fields=some.sampled_from([{}, {"retry": True}]),
-)
-
-
-@given(
-    some.sampled_from(["PreToolUse", "PostToolUse", "Stop", "UserPromptSubmit", "PermissionRequest"]),
-    some.lists(some.tuples(some.booleans(), _VERDICTS), max_size=5),
-)
-def test_an_outcome_with_shadows_is_that_without_them(name: str, pairs: list[tuple[bool, Verdict]]) -> None:
-    runs = [run_of(verdict, number) for number, (_, verdict) in enumerate(pairs)]
-    mixed = [in_shadow(run) if shadow else run for (shadow, _), run in zip(pairs, runs, strict=True)]
-    rest = [run for (shadow, _), run in zip(pairs, runs, strict=True) if not shadow]
-    outcome, without = aggregate(event(name), mixed), aggregate(event(name), rest)
-    assert msgspec.structs.replace(outcome, runs=()) == msgspec.structs.replace(without, runs=())
-    assert outcome.errors == without.errors
-    assert [run.would for run in mixed if run.would is not None] == [verdict for shadow, verdict in pairs if shadow]
-
-
-def test_a_guard_that_was_trusted_to_fail_closed_and_changed_still_refuses() -> None:
-    refusal = Verdict(ending=Ending.BLOCKING, decision=Deny("changed"))
-    run = msgspec.structs.replace(run_of(refusal), reply=Failed(Failure.GUARD, "changed"))
-    assert in_shadow(run) == run
-
-
-def test_a_background_hook_in_shadow_says_nothing_later() -> None:
-    handler = command(async_rewake=True, mode=Mode.SHADOW)
-    job = Job(handler, event("PreToolUse"), b"", 0, "run", None)
-    said = json.dumps({"systemMessage": "hello"}).encode()
-    late = interpret_late("id", job, Exited(2, said, b"wake up"))
-    assert (late.context, late.system_message, late.rewake) == (None, None, None)
-
-
-def test_no_input_waits_for_a_shadow() -> None:
-    assert guards(command())
-    assert not guards(command(mode=Mode.SHADOW))
 
 
 @pytest.fixture

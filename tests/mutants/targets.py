@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+_SHADOW = "test_shadow_laws.py"
 _RULES = ("test_matchers.py", "test_conditions.py")
 
 #: Each module with the test files that are tried, those that state its law first.
 TARGETS: dict[str, tuple[str, ...]] = {
-    "hookwright/interpret.py": ("test_interpret_verdicts.py", "test_interpret.py", "test_wire.py"),
-    "hookwright/aggregate.py": ("test_aggregate.py", "test_visibility.py", "test_interpret.py"),
-    "hookwright/selection.py": ("test_selection_details.py", "test_selection.py", *_RULES),
+    "hookwright/interpret.py": ("test_interpret_verdicts.py", "test_interpret.py", "test_wire.py", _SHADOW),
+    "hookwright/aggregate.py": ("test_aggregate.py", "test_visibility.py", "test_interpret.py", _SHADOW),
+    "hookwright/selection.py": ("test_selection_details.py", "test_selection.py", *_RULES, _SHADOW),
     "hookwright/visibility.py": ("test_visibility.py", "test_aggregate.py", "test_interpret.py"),
     "hookwright/matching/matchers.py": _RULES,
     "hookwright/matching/conditions.py": (
