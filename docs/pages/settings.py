@@ -113,8 +113,9 @@ GIVEN = {
     "CLAUDE_PID": "The host's process id.",
     "AI_AGENT": "`hookwright`.",
 }
-#: Set by Hookwright for its own processes and taken away before a hook's code runs.
-INTERNAL = frozenset({"HOOKWRIGHT_WARM"})
+#: Set by Hookwright for its own processes and taken away before a hook's code runs, and for an MCP server that the
+#: gateway has to find again.
+INTERNAL = frozenset({"HOOKWRIGHT_WARM", "HOOKWRIGHT_MCP_SERVER"})
 _PLACES = {
     Scope.MANAGED: "`/etc/claude-code/managed-settings.json`, then `managed-settings.d/*.json` by name "
     "(macOS: `/Library/Application Support/ClaudeCode`)",
