@@ -520,9 +520,16 @@ def test_env_files_of_session_start_are_offered(tmp_path: Path) -> None:
 
 PROGRAM = """
 import gc, os, sys
-from hookwright import Places
+from hookwright import Hooks, Places, SessionEnd
 from hookwright.adapters import Bridge, Call
-bridge = Bridge(Places(project=sys.argv[1], home=sys.argv[2], env=dict(os.environ, HOME=sys.argv[2])))
+
+hooks = Hooks()
+
+@hooks.on(SessionEnd)
+def ended(event):
+    print("ended", event.session_id, flush=True)
+
+bridge = Bridge(Places(project=sys.argv[1], home=sys.argv[2], env=dict(os.environ, HOME=sys.argv[2])), hooks=hooks)
 bridge.turn("parent").prompt("x").result()
 if sys.argv[3] == "fork":
     if os.fork() == 0:
@@ -545,4 +552,5 @@ def test_the_end_of_a_process_ends_its_conversations(tmp_path: Path, mode: str, 
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "project" / "ends").read_text().split() == ends
+    assert (tmp_path / "project" / "ends").read_text().split() == ends, "a process hook"
+    assert done.stdout.split() == [word for end in ends for word in ("ended", end)], "a hook in code"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures.thread  # noqa: F401 - loaded before the exit functions at the end are registered
 import inspect
 import logging
 import os
@@ -186,7 +187,9 @@ class Bridge:
 
     async def fire(self, event: Event) -> Outcome:
         """Fire an event, and give people what they have to read of it."""
-        session = await self.session()
+        return await self._fired(await self.session(), event)
+
+    async def _fired(self, session: HookSession, event: Event) -> Outcome:
         outcome = await session.fire(event)
         for text in for_user(outcome):
             self.setup.on_message(text)
@@ -292,7 +295,7 @@ class Bridge:
             talk = self._conversations.pop(name)
             try:
                 if talk.started:
-                    await (await opening.get()).fire(self.event(SessionEnd, talk, {"reason": "other"}))
+                    await self._fired(await opening.get(), self.event(SessionEnd, talk, {"reason": "other"}))
             finally:
                 talk.close()
         await opening.close()
@@ -372,4 +375,7 @@ def _at_exit() -> None:
 
 
 os.register_at_fork(after_in_child=_in_child)
-atexit.register(_at_exit)
+# Functions of `atexit` run when no thread can be started any more, so hooks in code could not run there. Those of
+# `threading` run before, the last one first: before that of `concurrent.futures.thread`, which is imported above.
+getattr(threading, "_register_atexit", atexit.register)(_at_exit)
+atexit.register(_at_exit)  # for what threads of the program did after that

@@ -93,6 +93,8 @@ class Portal:
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
+    # A hook in code runs in a thread, and Python 3.12 starts none at exit: one is ready for the hooks of SessionEnd.
+    loop.call_soon(lambda: loop.run_in_executor(None, int))
     try:
         loop.run_forever()
         tasks = asyncio.all_tasks(loop)
