@@ -95,6 +95,8 @@ def test_fire_list_explain_trace_and_stats_show_a_shadow_as_one(tmp_path: Path) 
     assert (record["shadow"], record["would"], record["decision"]) == (True, "deny", None)
     (row,) = json.loads(shell("stats", "--json").stdout)["shadow"]
     assert (row["runs"], row["would_refuse"], row["succeeded"], row["unknown"]) == (1, 1, 1, 0)
+    (row,) = json.loads(shell("stats", "--json", "--event", "PreToolUse", "--handler", "deny").stdout)["shadow"]
+    assert row["succeeded"] == 1
     text = shell("stats").stdout
     assert "would have refused 1 of 1 run" in text
     listed = shell(
@@ -130,3 +132,19 @@ def test_refusals_in_shadow_are_counted_by_what_happened() -> None:
     (row,) = shadow_counts(records)
     assert (row.runs, row.would_refuse, row.failed) == (5, 3, 1)
     assert (row.refused_anyway, row.succeeded, row.failed_then, row.unknown) == (1, 0, 1, 1)
+
+
+def test_a_session_with_a_shadow_file_runs_as_without_it(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    deny = str(script(tmp_path / "deny.sh", DENY))
+    file = tmp_path / "try.json"
+    file.write_text(json.dumps(hooks_for("PreToolUse", {"type": "command", "command": deny}, matcher="Bash")))
+    call = {"tool": "Bash", "input": {"command": "mkdir fresh", "description": "Make a folder"}}
+    (tmp_path / "model.json").write_text(json.dumps([[call], [{"text": "done"}]]))
+    options = ("--script", str(tmp_path / "model.json"), "--allowedTools", "Bash(mkdir *)")
+    done = shell("run", "-p", "Make a folder", *options, "--shadow", str(file))
+    assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr
+    assert (shell.project / "fresh").is_dir()
+    assert "not today" not in done.stderr
+    (row,) = json.loads(shell("stats", "--json").stdout)["shadow"]
+    assert (row["would_refuse"], row["succeeded"]) == (1, 1)

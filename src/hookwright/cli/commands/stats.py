@@ -12,7 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from hookwright.cli.history.shadows import shadow_counts, shadow_lines
+from hookwright.cli.history.shadows import ShadowCount, shadow_counts, shadow_lines
 from hookwright.cli.journaloptions import add_journal, journal_folder, read_filter
 from hookwright.cli.options import add_places, places
 from hookwright.cli.terminal import Style, columns, folded
@@ -98,9 +98,8 @@ class Counted(msgspec.Struct, kw_only=True):
 def run(args: argparse.Namespace) -> int:
     """Count the records, compare them with the configured hooks, and print."""
     folder, wanted = journal_folder(args), read_filter(args)
-    every = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip", "event"}))))
-    kept = [record for record in every if record.get("kind") != "event"]
-    rows, shadows = count(kept), shadow_counts(every)
+    kept = list(records(folder, msgspec.structs.replace(wanted, kinds=frozenset({"run", "late", "skip"}))))
+    rows, shadows = count(kept), _shadows(folder, wanted, kept)
     loaded = places(args).load()
     silent = never_fired(loaded, kept, wanted)
     window = Window(wanted.since, _beginning(folder), removed_up_to(folder))
@@ -111,6 +110,14 @@ def run(args: argparse.Namespace) -> int:
     lines = [*_lines(rows, silent, window), *shadow_lines(shadows, Style.of(sys.stdout))]
     say(folded(lines, columns(sys.stdout)), sys.stdout)
     return 0
+
+
+def _shadows(folder: str, wanted: Filter, kept: Sequence[Record]) -> list[ShadowCount]:
+    """Compare the chosen runs in shadow mode with what happened, which other events say."""
+    if not any(record.get("shadow") for record in kept):
+        return []
+    ends = msgspec.structs.replace(wanted, kinds=frozenset({"event"}), handler=None, event=None)
+    return shadow_counts([*kept, *records(folder, ends)])
 
 
 def count(kept: Iterable[Record]) -> list[Counted]:
