@@ -197,3 +197,29 @@ def test_a_native_payload_translates_back_to_the_same_call(agent: str, tool: str
     key = "command" if tool == "Bash" else "file_path"
     assert given is not None
     assert (first.tool_name, first.tool_input[key], first.cwd) == (tool, given[key], str(tmp_path))
+
+
+def test_import_prints_settings_and_names_every_loss(machine: Path, run: Run) -> None:
+    handler = {"type": "command", "command": "./guard.sh", "timeout": 5000, "env": {"A": "1"}}
+    events = {
+        "BeforeTool": [{"matcher": "shell|write_file", "hooks": [handler]}, {"matcher": "Bash", "hooks": [handler]}],
+        "BeforeModel": [{"hooks": [handler]}],
+    }
+    put(machine / "home" / ".gemini" / "settings.json", {"hooks": events})
+    status, out, err = run("list", "--import", "gemini")
+    written = {"type": "command", "command": "./guard.sh", "timeout": 5.0}
+    assert status == 1
+    assert json.loads(out) == {"hooks": {"PreToolUse": [{"matcher": "Bash|Write", "hooks": [written]}]}}
+    for loss in (
+        "`env` is not carried over",
+        "no event for `BeforeModel`",
+        "`Bash` selects no tool",
+        "became `Bash|Write`",
+    ):
+        assert loss in err
+
+
+def test_import_without_a_loss_ends_with_0(machine: Path, run: Run) -> None:
+    put(machine / "home" / ".copilot" / "settings.json", {"hooks": {}})
+    status, out, err = run("list", "--import", "copilot")
+    assert (status, json.loads(out), err) == (0, {"hooks": {}}, "")

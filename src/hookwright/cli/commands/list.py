@@ -30,6 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="list the hooks of every agent on this machine, from their own files"
     )
+    parser.add_argument(
+        "--import",
+        dest="imported",
+        metavar="AGENT",
+        help="print the hooks of this agent as Claude Code settings, and on stderr what they lose",
+    )
     parser.add_argument("--json", action="store_true", help="print the hooks as JSON")
 
 
@@ -37,6 +43,10 @@ def run(args: argparse.Namespace) -> int:
     """Print every hook with its state."""
     if args.event is not None and args.event not in CATALOGUE:
         raise ConfigError(f"`{args.event}` is not an event{did_you_mean(args.event, CATALOGUE)}")
+    if args.imported is not None:
+        from hookwright.cli.foreign.imported import print_imported  # the tables of agents are not needed otherwise
+
+        return print_imported(args.imported, args.project)
     loaded = places(args).load()
     engine = survey(loaded)
     states = [state for state in engine.states() if args.event in (None, state.entry.event)]
@@ -52,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _everywhere(args: argparse.Namespace, loaded: Loaded, states: list[HookState]) -> int:
     """Print the hooks of every agent; status 0 also when a file could not be read, which is said."""
+    # The tables of agents are not needed otherwise.
     from hookwright.cli.foreign.inventory import as_lines, as_record, inventory, of_event, surroundings
 
     around, project = surroundings(args.project)

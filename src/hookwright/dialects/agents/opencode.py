@@ -99,5 +99,5 @@ OPENCODE = Dialect(
     order="one plugin after another, in the agent's own process",
     trust="none: the plugins of a project load without consent",
     mcp_name="{server}_{tool}",
-    traps=("a slow plugin blocks the agent", "the names of MCP tools cannot be told apart from others"),
+    traps=("a slow plugin blocks the agent", "the names of MCP tools cannot be distinguished from others"),
 )
