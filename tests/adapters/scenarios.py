@@ -405,12 +405,13 @@ SCENARIOS: dict[str, Scenario] = {
 # ── the table ───────────────────────────────────────────────────────────────
 
 #: Framework, as its driver is called → its name on the page.
-FRAMEWORKS = {"pydantic_ai": "Pydantic AI", "agent_framework": "Agent Framework"}
+FRAMEWORKS = {"pydantic_ai": "Pydantic AI", "agent_framework": "Agent Framework", "langchain": "LangChain"}
 
 #: Framework → scenario that it cannot express → why.
 CANNOT: Mapping[str, Mapping[str, str]] = {
     "pydantic_ai": {},
     "agent_framework": {"sync": "the framework has no synchronous run"},
+    "langchain": {},
 }
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"

@@ -6,7 +6,7 @@ import contextvars
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from agent_framework import (
     AgentContext,
@@ -34,7 +34,7 @@ from hookwright.errors import HooksRefused
 from hookwright.protocol.jsontext import Json
 
 Next = Callable[[], Awaitable[None]]
-Stream = ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
+Stream: TypeAlias = ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
 
 #: Contents that record a tool that the provider ran itself.
 _HOSTED = (
