@@ -191,14 +191,14 @@ def test_formats_for_ci_are_well_formed_and_name_the_handler(written: Callable[[
     assert "| stricter | 1 | 1 | 0 | 0 | 0 | 1 |" in written("md").splitlines()
 
 
-@pytest.mark.parametrize("kind", ["pretty", "json", "html", "junit", "sarif", "github", "md"])
-def test_credentials_and_markup_of_a_history_stay_text(written: Callable[[str], str], kind: str) -> None:
-    out = written(kind)
-    assert ("rm -rf" in out) is (kind not in ("sarif", "github"))  # those two name handlers, never calls
-    assert "ghp_" not in out
-    assert "\x1b" not in out
-    assert "<script" not in out or kind in ("pretty", "json", "md")
-    assert "|`" not in out or kind in ("pretty", "json", "html", "junit")
+def test_credentials_and_markup_of_a_history_stay_text(written: Callable[[str], str]) -> None:
+    for kind in ("pretty", "json", "html", "junit", "sarif", "github", "md"):
+        out = written(kind)
+        assert ("rm -rf" in out) is (kind not in ("sarif", "github")), kind  # those two name handlers, never calls
+        assert "ghp_" not in out, kind
+        assert "\x1b" not in out, kind
+        assert "<script" not in out or kind in ("pretty", "json"), kind
+        assert "|`" not in out or kind in ("pretty", "json", "html", "junit"), kind
 
 
 def test_changed_events_become_cases_that_pass(place: Place, report: Callable[..., str]) -> None:

@@ -100,7 +100,7 @@ def holds(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]
     some.booleans(),
     some.randoms(use_true_random=False),
 )
-@holds(8)
+@holds(6)
 def test_workers_reuse_order_and_copies_do_not_show(
     calls: list[tuple[str, str, str]], bodies: list[str], jobs: int, reuse: bool, chance: random.Random
 ) -> None:
