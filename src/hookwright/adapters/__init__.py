@@ -8,6 +8,7 @@
 | `tools` | Claude's names, inputs and outputs of native tools, and the way back |
 | `reconcile` | tool results that no hook was asked about |
 | `portal` | the thread in which hooks run |
+| `moments` | one law for the plain and the async form of a framework's methods |
 
 An adapter is imported by its own name, as `hookwright.adapters.pydantic_ai`, and needs its framework.
 """

@@ -15,6 +15,9 @@ from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT
 from hookwright.adapters.langchain import HookwrightHooks
 from hookwright.errors import ConfigError
 
+#: A subagent as the framework describes it, of any of its kinds.
+Spec = Mapping[str, Any]
+
 _GENERAL = GENERAL_PURPOSE_SUBAGENT["name"]
 
 
@@ -39,13 +42,13 @@ def create_deep_agent(model: Any = None, tools: Any = None, *, hooks: Hookwright
     )
 
 
-def _general(given: Sequence[Mapping[str, Any]], skills: list[str] | None) -> Iterator[Mapping[str, Any]]:
+def _general(given: Sequence[Spec], skills: list[str] | None) -> Iterator[Spec]:
     """Yield the general-purpose subagent that the framework would add by itself, without the hooks."""
     if not any(one["name"] == _GENERAL and "graph_id" not in one for one in given):
         yield {**GENERAL_PURPOSE_SUBAGENT, **({"skills": skills} if skills is not None else {})}
 
 
-def _reached(hooks: HookwrightHooks, subagent: Mapping[str, Any]) -> Any:
+def _reached(hooks: HookwrightHooks, subagent: Spec) -> Any:
     """Return a declared subagent with the hooks; another kind as it is."""
     if "graph_id" in subagent or "runnable" in subagent:
         return subagent
@@ -56,7 +59,7 @@ def _with(hooks: HookwrightHooks, middleware: Sequence[Any]) -> list[Any]:
     return [hooks, *(one for one in middleware if one is not hooks)]
 
 
-def _out_of_reach(subagents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _out_of_reach(subagents: Sequence[Spec]) -> Iterator[str]:
     """Yield what to say about subagents that the hooks cannot be given to."""
     for one in subagents:
         if "graph_id" in one:

@@ -6,7 +6,7 @@ import contextvars
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, NotRequired, Unpack
+from typing import Annotated, Any, NotRequired, TypeAlias, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, PrivateStateAttr
@@ -40,6 +40,8 @@ from hookwright.adapters.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
 
+Context: TypeAlias = Runtime[Any]
+Request: TypeAlias = ModelRequest[Any]
 Update = dict[str, Any] | None
 
 _DECISIONS = ["approve", "edit", "reject"]
@@ -87,30 +89,30 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
     # ── the framework's methods, in both colours ────────────────────────────
 
     @hook_config(can_jump_to=["end"])
-    def before_agent(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    def before_agent(self, state: HookwrightState, runtime: Context) -> Update:
         """Fire SessionStart and UserPromptSubmit; a refused prompt leaves the conversation and ends the run."""
         return waited(self._begin(state, runtime))
 
     @hook_config(can_jump_to=["end"])
-    async def abefore_agent(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    async def abefore_agent(self, state: HookwrightState, runtime: Context) -> Update:
         """Do the same in an event loop."""
         return await awaited(self._begin(state, runtime))
 
     @hook_config(can_jump_to=["end"])
-    def before_model(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    def before_model(self, state: HookwrightState, runtime: Context) -> Update:
         """Check that hooks saw every result, and add the texts that wait for the model."""
         return waited(self._request(state, runtime))
 
     @hook_config(can_jump_to=["end"])
-    async def abefore_model(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    async def abefore_model(self, state: HookwrightState, runtime: Context) -> Update:
         """Do the same in an event loop."""
         return await awaited(self._request(state, runtime))
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Any]) -> Any:
+    def wrap_model_call(self, request: Request, handler: Callable[[Any], Any]) -> Any:
         """Report tools that are not mapped, and fire StopFailure after an error of the model."""
         return waited(self._model(request), handler)
 
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[[Any], Awaitable[Any]]) -> Any:
+    async def awrap_model_call(self, request: Request, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do the same in an event loop."""
         return await awaited(self._model(request), handler)
 
@@ -127,18 +129,18 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
         return answer
 
     @hook_config(can_jump_to=["model"])
-    def after_agent(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    def after_agent(self, state: HookwrightState, runtime: Context) -> Update:
         """Fire Stop; what hooks say then sends the agent back to work."""
         return waited(self._stop(state, runtime))
 
     @hook_config(can_jump_to=["model"])
-    async def aafter_agent(self, state: HookwrightState, runtime: Runtime[Any]) -> Update:
+    async def aafter_agent(self, state: HookwrightState, runtime: Context) -> Update:
         """Do the same in an event loop."""
         return await awaited(self._stop(state, runtime))
 
     # ── the run ─────────────────────────────────────────────────────────────
 
-    def _begin(self, state: HookwrightState, runtime: Runtime[Any]) -> Steps:
+    def _begin(self, state: HookwrightState, runtime: Context) -> Steps:
         messages = state["messages"]
         prompts = last_prompts(messages)
         name = str(uuid.uuid4())
@@ -153,7 +155,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
         removed = [RemoveMessage(id=one.id) for one in prompts if one.id is not None]
         return {"hookwright_run": name, "messages": [*removed, AIMessage(order.refusal)], "jump_to": "end"}
 
-    def _new(self, name: str, runtime: Runtime[Any], source: str) -> _Run:
+    def _new(self, name: str, runtime: Context, source: str) -> _Run:
         info = runtime.execution_info
         thread = info.thread_id if info is not None else None
         agent = (get_config().get("metadata") or {}).get("lc_agent_name") or "agent"
@@ -171,7 +173,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
         name = name or (info and (info.thread_id or info.run_id)) or str(uuid.uuid4())
         return self._runs.get(name) or self._new(name, runtime, "resume")
 
-    def _stop(self, state: HookwrightState, runtime: Runtime[Any]) -> Steps:
+    def _stop(self, state: HookwrightState, runtime: Context) -> Steps:
         run = self._run(state, runtime)
         messages = state["messages"]
         order = None
@@ -186,7 +188,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
 
     # ── model calls ─────────────────────────────────────────────────────────
 
-    def _request(self, state: HookwrightState, runtime: Runtime[Any]) -> Steps:
+    def _request(self, state: HookwrightState, runtime: Context) -> Steps:
         run = self._run(state, runtime)
         if run.ended is None:
             messages = state["messages"]
@@ -199,7 +201,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
                 return {"messages": user_messages(order.notes)} if order.notes else None
         return {"messages": [AIMessage(run.ended)], "jump_to": "end"}
 
-    def _model(self, request: ModelRequest[Any]) -> Steps:
+    def _model(self, request: Request) -> Steps:
         run = self._run(request.state, request.runtime)
         self.bridge.check({one.name: tuple(one.args) for one in request.tools if isinstance(one, BaseTool)})
         run.outputs = output_tools(request.response_format)
