@@ -34,7 +34,8 @@ from hookwright.errors import HooksRefused
 from hookwright.protocol.jsontext import Json
 
 Next = Callable[[], Awaitable[None]]
-Stream: TypeAlias = ResponseStream[AgentResponseUpdate, AgentResponse[Any]]
+Response: TypeAlias = AgentResponse[Any]
+Stream: TypeAlias = ResponseStream[AgentResponseUpdate, Response]
 
 #: Contents that record a tool that the provider ran itself.
 _HOSTED = (
@@ -153,7 +154,7 @@ async def _chained(
         stream = await _streamed(run, context, call_next)
 
 
-async def _sent_back(run: _Run, context: AgentContext, response: AgentResponse[Any]) -> bool:
+async def _sent_back(run: _Run, context: AgentContext, response: Response) -> bool:
     """Fire Stop; return whether hooks send the agent back to work, with the messages of its next run."""
     if run.ended is not None or response.user_input_requests:
         return False
@@ -166,7 +167,7 @@ async def _sent_back(run: _Run, context: AgentContext, response: AgentResponse[A
     return True
 
 
-async def _left(run: _Run, context: AgentContext, response: AgentResponse[Any]) -> None:
+async def _left(run: _Run, context: AgentContext, response: Response) -> None:
     """End a conversation that cannot continue: a run without a session that waits for no one."""
     if context.session is None and not run.turn.agent_id and not response.user_input_requests:
         await run.turn.end()
@@ -220,7 +221,7 @@ class _Requests(ChatMiddleware):
         await call_next()
 
 
-def _offered(options: Mapping[str, Any] | None) -> Iterator[tuple[str, Sequence[str]]]:
+def _offered(options: Mapping[str, Json] | None) -> Iterator[tuple[str, Sequence[str]]]:
     for tool in (options or {}).get("tools") or ():
         parameters = getattr(tool, "parameters", None)
         if callable(parameters):
@@ -291,19 +292,19 @@ async def _executed(run: _Run, context: FunctionInvocationContext, call: Call, c
         context.result = [*kept, *(Content.from_text(text) for text in after.notes)]
 
 
-def arguments(given: Any) -> dict[str, Json]:
+def arguments(given: Json) -> dict[str, Json]:
     """Return the arguments of a function as a mapping."""
     return dict(given) if isinstance(given, Mapping) else dict(given.model_dump())
 
 
-def value(result: Any) -> Json:
+def value(result: Json) -> Json:
     """Return a result as hooks read it: its text, if it has nothing else."""
     if isinstance(result, list) and all(isinstance(one, Content) and one.type == "text" for one in result):
         return "".join(one.text or "" for one in result)
     return result
 
 
-def contents(result: Any) -> list[Content]:
+def contents(result: Json) -> list[Content]:
     """Return a result as contents, as the framework would."""
     if isinstance(result, list) and all(isinstance(one, Content) for one in result):
         return result

@@ -10,16 +10,16 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
 from hookwright.adapters.conversation import Conversation
 from hookwright.adapters.orders import Call, for_user
-from hookwright.adapters.portal import CallerLoop, Loop, Pending, Portal
+from hookwright.adapters.portal import CallerLoop, Loop, Pending, Portal, Work
 from hookwright.adapters.reconcile import Result, refused, report
 from hookwright.adapters.tools import Paths, Tool, ToolTable, unmapped, warning
 from hookwright.agent.state.stops import Stops
@@ -30,6 +30,7 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.diagnostics import Diagnostic, Severity
 from hookwright.protocol.events import Event, PreToolUse, SessionEnd
 from hookwright.protocol.handlers import OnFailure
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.samples import new_session_id
 from hookwright.session import HookSession, open_session
@@ -137,7 +138,7 @@ class Bridge:
 
     # ── for turns and adapters ──────────────────────────────────────────────
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
+    def submit(self, work: Work[T]) -> Pending[T]:
         """Start a coroutine where the hooks run."""
         _USED.add(self)
         return self._loop.submit(work)
@@ -250,7 +251,7 @@ class Bridge:
                 answer = ask(call, question)
                 return bool(await answer) if inspect.isawaitable(answer) else bool(answer)
 
-    def event(self, kind: type[E], talk: Conversation, fields: Mapping[str, Any]) -> E:
+    def event(self, kind: type[E], talk: Conversation, fields: Mapping[str, Json]) -> E:
         """Build an event of a conversation."""
         return kind(session_id=talk.id, transcript_path=talk.path, cwd=self.cwd, **fields)
 

@@ -7,11 +7,13 @@ import concurrent.futures
 import os
 import threading
 from collections.abc import Coroutine, Generator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from hookwright.errors import HookwrightError
 
 T = TypeVar("T")
+#: A coroutine that has not started.
+Work: TypeAlias = Coroutine[object, None, T]
 
 #: The time in seconds that closing waits for the thread.
 _JOIN = 5.0
@@ -27,7 +29,7 @@ class Pending(Generic[T]):
         self._future = future
         self._thread = thread
 
-    def __await__(self) -> Generator[Any, None, T]:
+    def __await__(self) -> Generator[object, None, T]:
         future = self._future
         if isinstance(future, concurrent.futures.Future):
             return asyncio.wrap_future(future).__await__()
@@ -50,7 +52,7 @@ class Pending(Generic[T]):
 class Loop(Protocol):
     """Where the hooks of a bridge run."""
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
+    def submit(self, work: Work[T]) -> Pending[T]:
         """Start a coroutine there."""
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class Portal:
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
+    def submit(self, work: Work[T]) -> Pending[T]:
         """Start a coroutine in the thread's loop."""
         with self._lock:
             if self._loop is None:
@@ -110,7 +112,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 class CallerLoop:
     """The loop of the caller, for hosts whose hooks use clients that belong to it; every call needs that loop."""
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
+    def submit(self, work: Work[T]) -> Pending[T]:
         """Start a coroutine as a task of the running loop; raise HookwrightError where none runs."""
         try:
             return Pending(asyncio.get_running_loop().create_task(work))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
 
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
@@ -35,6 +35,12 @@ from hookwright.protocol.jsontext import Json
 _NOT_EXECUTED = ("Tool not executed", "Output tool not used")
 
 
+#: The context of a run with any dependencies.
+Context: TypeAlias = RunContext[Any]
+#: What the framework passes to the next capability, whatever its tools and outputs are.
+Handler = Callable[..., Awaitable[Any]]
+
+
 class HookwrightHooks(AbstractCapability[Any]):
     """A capability that runs the Claude Code hooks of a project; one instance serves any number of agents and runs.
 
@@ -60,7 +66,7 @@ class HookwrightHooks(AbstractCapability[Any]):
 
     # ── the run ─────────────────────────────────────────────────────────────
 
-    async def for_run(self, ctx: RunContext[Any]) -> HookwrightHooks:
+    async def for_run(self, ctx: Context) -> HookwrightHooks:
         """Return a copy with the state of one run."""
         run = copy.copy(self)
         source = "resume" if ctx.messages else "startup"
@@ -75,7 +81,7 @@ class HookwrightHooks(AbstractCapability[Any]):
         assert self._turn is not None, "hooks of a run are called on the copy of that run"
         return self._turn
 
-    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+    async def wrap_run(self, ctx: Context, *, handler: Handler) -> Json:
         """Fire SessionStart and UserPromptSubmit before the run, and StopFailure after an error of the model."""
         if ctx.prompt is not None:
             order = await self.turn.prompt(prompt_text(ctx.prompt))
@@ -90,12 +96,12 @@ class HookwrightHooks(AbstractCapability[Any]):
             await self.turn.broke(str(error))
             raise
 
-    async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:  # noqa: ARG002
+    async def prepare_tools(self, ctx: Context, tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:  # noqa: ARG002
         """Report tools that look like one of Claude's and are not mapped."""
         self.bridge.check({one.name: _fields(one) for one in tool_defs})
         return tool_defs
 
-    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+    async def before_model_request(self, ctx: Context, request_context: Json) -> Json:
         """Check that hooks saw every result, and add the texts that wait for the model."""
         if self._ended is not None:
             raise SkipModelRequest(_said(self._ended))
@@ -109,7 +115,7 @@ class HookwrightHooks(AbstractCapability[Any]):
         _enqueue(ctx, order.notes)
         return request_context
 
-    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:  # noqa: ARG002
+    async def after_node_run(self, ctx: Context, *, node: Json, result: Json) -> Json:  # noqa: ARG002
         """Fire Stop where the run would end; what hooks say then sends the agent back to work."""
         if not isinstance(result, End) or self._ended is not None:
             return result
@@ -123,8 +129,8 @@ class HookwrightHooks(AbstractCapability[Any]):
     # ── tools ───────────────────────────────────────────────────────────────
 
     async def wrap_tool_validate(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
-    ) -> Any:
+        self, ctx: Context, *, call: ToolCallPart, tool_def: ToolDefinition, args: Json, handler: Handler
+    ) -> Json:
         """Fire PreToolUse for a valid call; what hooks made of it is validated again."""
         valid = await handler(args)
         if tool_def.kind == "output":
@@ -140,8 +146,8 @@ class HookwrightHooks(AbstractCapability[Any]):
         return await handler(dict(order.input))
 
     async def wrap_tool_execute(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
-    ) -> Any:
+        self, ctx: Context, *, call: ToolCallPart, tool_def: ToolDefinition, args: Json, handler: Handler
+    ) -> Json:
         """Refuse or ask as PreToolUse decided, else run the tool and fire PostToolUse or PostToolUseFailure."""
         if tool_def.kind == "output":
             return await handler(args)
@@ -162,7 +168,7 @@ class HookwrightHooks(AbstractCapability[Any]):
             return order
         return Before(input=call.input, refusal="A hook rewrote this call after it was validated, so it did not run.")
 
-    async def _executed(self, ctx: RunContext[Any], call: Call, args: Any, handler: Any) -> Any:
+    async def _executed(self, ctx: Context, call: Call, args: Json, handler: Handler) -> Json:
         try:
             with self.turn.inside():
                 output = await handler(args)
@@ -187,7 +193,7 @@ class HookwrightHooks(AbstractCapability[Any]):
 # ── between the framework's values and ours ─────────────────────────────────
 
 
-def prompt_text(prompt: str | Sequence[Any]) -> str:
+def prompt_text(prompt: str | Sequence[object]) -> str:
     """Return the text of a prompt; images and documents are left out."""
     return prompt if isinstance(prompt, str) else "\n".join(part for part in prompt if isinstance(part, str))
 
@@ -222,7 +228,7 @@ def _fields(tool: ToolDefinition) -> Mapping[str, Json]:
     return found if isinstance(found, dict) else {}
 
 
-def _enqueue(ctx: RunContext[Any], texts: Sequence[str]) -> None:
+def _enqueue(ctx: Context, texts: Sequence[str]) -> None:
     if texts:
         ctx.enqueue(*(UserPromptPart(text) for text in texts))
 
@@ -231,7 +237,7 @@ def _said(text: str) -> ModelResponse:
     return ModelResponse([TextPart(text)], model_name="hookwright")
 
 
-def _text(output: Any, messages: Sequence[ModelMessage]) -> str:
+def _text(output: Json, messages: Sequence[ModelMessage]) -> str:
     """Return the answer as text: the output if it is one, else the text of the last response."""
     if isinstance(output, str):
         return output

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
@@ -157,8 +156,8 @@ def to_native(value: Json, unit: str | None) -> Json:
             return value
 
 
-def _finite(value: Any) -> bool:
-    return bool(abs(value) < 1e15)
+def _finite(value: float) -> bool:
+    return abs(value) < 1e15
 
 
 def restored(shaped: Shaped, final: Mapping[str, Json]) -> Mapping[str, Json]:

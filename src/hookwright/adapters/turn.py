@@ -330,7 +330,7 @@ class Turn:
     async def _stop(self, answer: str, results: tuple[Result, ...]) -> Stopped:
         await self._reconcile(results)
         self._log().answer(answer)
-        fields: dict[str, Any] = {"stop_hook_active": self._stops.active, "last_assistant_message": answer}
+        fields: dict[str, Json] = {"stop_hook_active": self._stops.active, "last_assistant_message": answer}
         if self.agent_id:
             outcome = await self._fire(SubagentStop, {**fields, "agent_transcript_path": self._log().path})
         else:
@@ -362,11 +362,11 @@ class Turn:
 
     # ── events ──────────────────────────────────────────────────────────────
 
-    async def _fire(self, kind: type[Event], fields: Mapping[str, Any]) -> Outcome:
+    async def _fire(self, kind: type[Event], fields: Mapping[str, Json]) -> Outcome:
         return await self.bridge.fire(self.bridge.event(kind, self.talk, {**self._common(kind), **fields}))
 
-    def _common(self, kind: type[Event]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _common(self, kind: type[Event]) -> dict[str, Json]:
+        fields: dict[str, Json] = {}
         if self.prompt_id is not None:
             fields["prompt_id"] = self.prompt_id
         if self.agent_id:
