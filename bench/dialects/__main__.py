@@ -22,7 +22,7 @@ from dialects.rigs import RIGS, Rig, install, installed, start
 ROOT = Path(__file__).parent.parent.parent
 MUST_STOP = 14
 INSIDE = "HOOKWRIGHT_DIALECTS_INSIDE"
-LIMIT = 60.0
+LIMIT = 180.0
 
 
 def answers(rig: Rig) -> list[dict[str, Any]]:

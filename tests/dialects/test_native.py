@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dialects.recordings import MUST_STOP, recorded
+from hookwright.dialects.export.files import TARGETS
 from hookwright.dialects.model import Effect
 from hookwright.dialects.native import Answer, read_before_call
-from hookwright.dialects.table import dialect, dialects
+from hookwright.dialects.table import BRIDGED, dialect, dialects
 from hookwright.errors import ConfigError
 from hookwright.protocol.events import CATALOGUE
 
@@ -51,3 +52,8 @@ def test_tables_name_events_of_the_catalogue_and_each_of_them_once() -> None:
 def test_an_unknown_agent_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(ConfigError, match=r"`codx` is not an agent; use one of codex, .*Did you mean `codex`"):
         dialect("codx")
+
+
+def test_the_agents_with_an_export_are_those_that_the_bridge_answers() -> None:
+    assert tuple(table.name for table in dialects() if table.exported) == BRIDGED
+    assert {name for name, _ in TARGETS} == set(BRIDGED)

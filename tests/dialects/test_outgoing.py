@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -74,28 +75,71 @@ def outcomes(draw: st.DrawFn, event: str) -> Outcome:
     )
 
 
-@settings(max_examples=60)
-@given(st.sampled_from(EXPORTED), st.booleans(), st.data())
-def test_what_claude_code_would_not_run_does_not_run(table: Dialect, patched: bool, data: st.DataObject) -> None:
+DECISIONS: tuple[Decision, ...] = (
+    NO_OPINION,
+    Allow(),
+    Ask("sure?"),
+    Ask(""),
+    Defer(),
+    Defer("later"),
+    Deny("no"),
+    Deny(""),
+    Deny("no", True),
+    Block("no"),
+)
+REWRITES: tuple[dict[str, str] | None, ...] = (
+    None,
+    {"command": "ls", "description": "d"},
+    {"command": "true", "description": "d"},
+    {"command": "true"},
+    {"description": "d"},
+    {"command": "true", "timeout": "1"},
+    {},
+)
+STOPS = (None, EndTurn(), EndTurn("enough"))
+
+
+@pytest.mark.parametrize("patched", [False, True])
+@pytest.mark.parametrize("table", EXPORTED, ids=lambda table: table.name)
+def test_what_claude_code_would_not_run_does_not_run(table: Dialect, patched: bool) -> None:
+    if patched and table.name != "codex":
+        return
     moment = table.moment_of("PreToolUse")
     assert moment is not None
-    call = a_call(table, moment, patched and table.name == "codex")
-    outcome = data.draw(outcomes("PreToolUse"))
-    answer = speak(table, moment, settle(table, call, outcome))
-    effect = read_before_call(table, answer).effect
-    rewritten = outcome.updated_input is not None and outcome.updated_input != call.given
-    if outcome.blocked or outcome.stop is not None or isinstance(outcome.decision, Defer):
-        assert effect in (Effect.REFUSED, Effect.ENDS)
-        assert obeyed(moment, answer)
-    elif isinstance(outcome.decision, Ask):
-        assert effect in (Effect.REFUSED, Effect.ASKS)
-    elif rewritten:
-        assert effect in (Effect.REFUSED, Effect.REWRITTEN)
-        if effect is Effect.REWRITTEN:
-            assert rewrite_in(table, answer) == outcome.updated_input
-            assert len(call.events) == 1
-    else:
-        assert effect is Effect.RUNS
+    call = a_call(table, moment, patched)
+    for decision, rewrite, stop in itertools.product(DECISIONS, REWRITES, STOPS):
+        outcome = Outcome(event="PreToolUse", decision=decision, updated_input=rewrite, stop=stop)
+        answer = speak(table, moment, settle(table, call, outcome))
+        effect = read_before_call(table, answer).effect
+        said = (decision, rewrite, stop, answer)
+        if outcome.blocked or stop is not None or isinstance(decision, Defer):
+            assert effect in (Effect.REFUSED, Effect.ENDS), said
+            assert obeyed(moment, answer), said
+        elif isinstance(decision, Ask):
+            assert effect in (Effect.REFUSED, Effect.ASKS), said
+        elif rewrite is not None and (patched or rewrite != call.given):
+            assert effect in (Effect.REFUSED, Effect.REWRITTEN), said
+            if effect is Effect.REWRITTEN:
+                assert runs_as_rewritten(table, call, answer, rewrite), said
+        else:
+            assert effect is Effect.RUNS, said
+
+
+def runs_as_rewritten(table: Dialect, call: Translated, answer: Answer, rewrite: dict[str, str]) -> bool:
+    """Return whether the call that the agent then runs is the one that the hook wrote, but for a description."""
+    sent = rewrite_in(table, answer)
+    runs = {**call.given, **sent} if table.answers.rewrite_merges else sent
+    return len(call.events) == 1 and {**runs, "description": ""} == {**rewrite, "description": ""}
+
+
+def test_a_rewrite_comes_back_in_the_agents_own_keys() -> None:
+    table = dialect("opencode")
+    sent = {"session_id": "s", "cwd": "/w", "hook_event_name": "tool.execute.before", "tool_name": "write"}
+    call = translate(table, {**sent, "tool_input": {"filePath": "a", "content": "1"}})
+    assert isinstance(call, Translated)
+    new = {"file_path": "/w/b", "content": "2"}
+    settled = settle(table, call, Outcome(event="PreToolUse", updated_input=new))
+    assert settled.rewrite == {"filePath": "/w/b", "content": "2"}
 
 
 def rewrite_in(table: Dialect, answer: Answer) -> Any:

@@ -111,7 +111,8 @@ def _before_call(dialect: Dialect, call: Translated, outcome: Outcome) -> Settle
         return Settled(refusal=outcome.stop.reason or "a hook ended the turn before this call", ends=ends)
     if isinstance(outcome.decision, Defer):
         return Settled(refusal=f"a hook deferred this call, which {title} cannot do: {_reason(outcome)}")
-    if outcome.updated_input is None or outcome.updated_input == call.given:
+    unchanged = len(call.events) == 1 and outcome.updated_input == call.given
+    if outcome.updated_input is None or unchanged:
         return _opinion(dialect, outcome, None)
     rewrite = _rewrite(dialect, call, outcome.updated_input)
     if isinstance(rewrite, str):

@@ -8,8 +8,10 @@ from hookwright.dialects.model import Dialect
 from hookwright.errors import ConfigError
 from hookwright.text import did_you_mean
 
-#: The agents by the word on the command line, in the order of the documentation.
-AGENTS = ("codex", "gemini", "qwen", "kimi", "copilot", "opencode", "cursor", "vscode")
+#: The agents that hooks can be exported to, by the word on the command line; then those that are read only.
+BRIDGED = ("codex", "gemini", "qwen", "kimi", "copilot", "opencode")
+READ_ONLY = ("cursor", "vscode")
+AGENTS = (*BRIDGED, *READ_ONLY)
 
 
 def dialect(name: str) -> Dialect:

@@ -18,21 +18,20 @@ from hookwright.config.locations import Surroundings
 from hookwright.dialects.export.files import TARGETS, Target, resolved, target
 from hookwright.dialects.export.losses import losses, twice
 from hookwright.dialects.model import Dialect, Evidence, FileScope
-from hookwright.dialects.table import dialect
+from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import ConfigError
 from hookwright.storage import make_folder, replace_file
 from hookwright.text import harmless, plural, say
 
 T = TypeVar("T")
 
-AGENTS = tuple(dict.fromkeys(name for name, _ in TARGETS))
 DONE, STALE = 0, 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument(
-        "--to", dest="agent", required=True, metavar="AGENT", choices=AGENTS, help=f"the agent: {', '.join(AGENTS)}"
+        "--to", dest="agent", required=True, metavar="AGENT", choices=BRIDGED, help=f"the agent: {', '.join(BRIDGED)}"
     )
     parser.add_argument(
         "--scope", choices=("user", "project"), default="user", help="write the user's file or the project's"

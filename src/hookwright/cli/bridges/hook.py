@@ -13,7 +13,7 @@ from hookwright.cli.agentflags import listed
 from hookwright.config import Places
 from hookwright.dialects.firing import MARGIN, Request, answered, limit_of, read_request
 from hookwright.dialects.native import Answer
-from hookwright.dialects.table import AGENTS, dialect
+from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import HookwrightError
 
 
@@ -24,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="agent",
         required=True,
         metavar="AGENT",
-        choices=AGENTS,
-        help=f"the agent that calls: {', '.join(AGENTS)}",
+        choices=BRIDGED,
+        help=f"the agent that calls: {', '.join(BRIDGED)}",
     )
     parser.add_argument(
         "--limit",
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_at(limit + MARGIN / 4, request)
     try:
         answer = asyncio.run(answered(request, lambda cwd: _places(cwd, args), limit))
-    except (Exception, KeyboardInterrupt) as error:  # an agent takes a crash of ours for an approval
+    except BaseException as error:  # an agent takes a crash of ours for an approval
         name = "" if isinstance(error, HookwrightError) else f"{type(error).__name__}: "
         answer = request.refused(f"{name}{error}".rstrip(". "))
     signal.setitimer(signal.ITIMER_REAL, 0)

@@ -128,7 +128,7 @@ def target(dialect: Dialect, scope: FileScope, program: Sequence[str], around: S
     """Return the file that an export writes; raise ConfigError if the agent has none of this scope."""
     place = TARGETS.get((dialect.name, scope))
     if place is None:
-        raise ConfigError(f"{dialect.title} has no hooks of a {scope.value}; leave out --scope {scope.value}.")
+        raise ConfigError(f"{dialect.title} has no hooks of a {scope.value}; remove --scope {scope.value}.")
     known = next((file for file in dialect.files if file.path == place), None)
     own = Layout.CODE if dialect.answers.vocabulary.name == "PLUGIN" else Layout.FLAT
     return Target(dialect, resolved(dialect, place, around, project), known.layout if known else own, tuple(program))
