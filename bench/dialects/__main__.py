@@ -32,17 +32,28 @@ def answers(rig: Rig) -> list[dict[str, Any]]:
     return [line for line in lines if line["kind"] == "answer"]
 
 
+#: A guard of files as people write it, and a patch that adds the file it protects.
+GUARD = """case "$(cat)" in *'"file_path":"'*'/.env"'*) echo protected >&2; exit 2;; esac"""
+PATCH = "*** Begin Patch\n*** Add File: ok.txt\n+1\n*** Add File: .env\n+K=1\n*** End Patch"
+
+
 def cell(rig: Rig, line: dict[str, Any], bridged: bool) -> str:
     """Run one agent with one answer; return what became of the command that the model asked for."""
     out, err = shlex.quote(line["stdout"]), shlex.quote(line["stderr"])
+    return fate(rig, f"printf %s {out}\nprintf %s {err} >&2\nexit {line['status']}\n", "", bridged)
+
+
+def fate(rig: Rig, script: str, patch: str, bridged: bool) -> str:
+    """Run one agent with one hook; return what became of the command or the patch that the model asked for."""
     folder = Path(tempfile.mkdtemp(prefix="dialects-"))
     home, project = folder / "home", folder / "project"
     (home / ".claude").mkdir(parents=True)
     project.mkdir()
     said = folder / "hook.sh"
-    said.write_text(f"#!/bin/sh\ntouch {folder}/fired\nprintf %s {out}\nprintf %s {err} >&2\nexit {line['status']}\n")
+    said.write_text(f"#!/bin/sh\ntouch {folder}/fired\n{script}")
     said.chmod(0o755)
-    model = Model(f"echo hi > {project}/made.txt")
+    made = project / (".env" if patch else "made.txt")
+    model = Model(patch or f"echo hi > {made}")
     try:
         if bridged:
             hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": str(said)}]}]}
@@ -54,7 +65,7 @@ def cell(rig: Rig, line: dict[str, Any], bridged: bool) -> str:
         printed = start(rig, home, project, model.url, LIMIT)
         if not (folder / "fired").exists():
             return f"the hook did not fire: {printed.strip()[-200:]!r}"
-        if (project / "made.txt").exists():
+        if made.exists():
             return "runs"
         return "hangs" if printed == "hung" else "stopped"
     finally:
@@ -85,6 +96,12 @@ def main(chosen: list[str]) -> int:
             wrong = (at < MUST_STOP and bridged != "stopped") or recorded not in (native, "rewritten")
             failed += wrong
             print(f"  {line['label']:36} {native:10} ({recorded}) {bridged:10} {'!' if wrong else ''}", flush=True)
+        if rig.name == "codex":
+            guarded = fate(rig, GUARD, PATCH, bridged=True)
+            failed += guarded != "stopped"
+            print(
+                f"  {'guard of .env, a patch of two files':36} {fate(rig, GUARD, PATCH, bridged=False):10} {guarded:10}"
+            )
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""A scripted model on loopback: it asks for one shell command, then ends the turn, in the words of three APIs."""
+"""A scripted model on loopback: it asks for one shell command or patch, then ends the turn, in three APIs."""
 
 from __future__ import annotations
 
@@ -68,6 +68,14 @@ class Model:
         if called or shell is None:
             text = [{"type": "output_text", "text": "done"}]
             item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m1", "content": text}
+        elif self.command.startswith("*** Begin Patch"):
+            item = {
+                "type": "custom_tool_call",
+                "id": "f1",
+                "call_id": "c1",
+                "name": "apply_patch",
+                "input": self.command,
+            }
         else:
             arguments = json.dumps({SHELLS[shell]: self.command})
             item = {"type": "function_call", "id": "f1", "call_id": "c1", "name": shell, "arguments": arguments}
