@@ -165,3 +165,12 @@ def test_a_directory_that_is_gone_is_refused(project: Project) -> None:
     done = command(project, json.dumps({**sent, "tool_name": "Bash", "tool_input": {"command": "ls"}}))
     assert done.returncode == 2
     assert "/gone is not a directory" in done.stderr
+
+
+def test_the_limit_of_the_agent_can_be_given(project: Project) -> None:
+    project.hooks("PreToolUse", "sleep 30")
+    sent = {"session_id": "s", "cwd": str(project.folder), "hook_event_name": "PreToolUse", "tool_use_id": "c"}
+    call = json.dumps({**sent, "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    done = command(project, call, "--limit", "0.8")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "they took longer than 0.4 s" in done.stderr or "nothing answered within" in done.stderr
