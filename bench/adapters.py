@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hookwright import Hooks, Places, PreToolUse, open_session
-from hookwright.adapters import Bridge, Call
+from hookwright.adapters import Bridge, NativeCall
 
 #: The most that the portal may add to a call, in microseconds.
 MOST = 200.0
@@ -87,11 +87,11 @@ def one_call(folder: str, calls: int) -> dict[str, float]:
     bridge = Bridge(where, hooks=hooks(), transcripts="")
     turn = bridge.turn("bench")
     turn.start().result()
-    blocking = timed(calls, lambda number: turn.pre(Call("shell", {"cmd": "ls"}, f"s{number}")).result())
+    blocking = timed(calls, lambda number: turn.pre(NativeCall("shell", {"cmd": "ls"}, f"s{number}")).result())
 
     async def awaited() -> list[float]:
         async def pre(number: int) -> Any:
-            return await turn.pre(Call("shell", {"cmd": "ls"}, f"a{number}"))
+            return await turn.pre(NativeCall("shell", {"cmd": "ls"}, f"a{number}"))
 
         return await timed_async(calls, pre)
 
@@ -114,7 +114,7 @@ def at_once(folder: str, conversations: int) -> tuple[float, int]:
         turn = bridge.turn(name)
         turn.prompt("go").result()
         for number in range(5):
-            call = Call("shell", {"cmd": "ls"}, f"{name}-{number}")
+            call = NativeCall("shell", {"cmd": "ls"}, f"{name}-{number}")
             turn.pre(call).result()
             notes = turn.post(call, "out").result().notes
             if len(notes) != 1 or name not in notes[0]:

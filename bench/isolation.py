@@ -20,7 +20,7 @@ from collections.abc import Callable
 from hookwright.replay.isolation.alone import in_fork, run_isolated
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import why_not
-from hookwright.replay.isolation.levels import LEVELS, Level
+from hookwright.replay.isolation.levels import LEVELS, IsolationLevel
 from hookwright.replay.isolation.views import View, enter
 
 FILES = 2000
@@ -61,7 +61,7 @@ def _project(base: str) -> Bounds:
     return bounds
 
 
-def _worker_ms(level: Level, bounds: Bounds) -> float:
+def _worker_ms(level: IsolationLevel, bounds: Bounds) -> float:
     """Return how long it takes to enter a view; the clock is the same inside."""
 
     def timed() -> float:
@@ -78,7 +78,7 @@ def _view_ms(view: View) -> float:
     return _timed_ms(view.renew)
 
 
-def _ratio(argv: list[str], level: Level, bounds: Bounds, rounds: int) -> float:
+def _ratio(argv: list[str], level: IsolationLevel, bounds: Bounds, rounds: int) -> float:
     outside, inside = [], []
     for _ in range(max(rounds // 3, 1)):
         outside.append(in_fork(lambda: _hook_ms(argv)))

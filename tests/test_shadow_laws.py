@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from hookwright.aggregate import aggregate, guards, in_shadow
 from hookwright.hookset import HookSet
 from hookwright.interpret import interpret_late
-from hookwright.protocol.handlers import MatcherGroup, Mode
+from hookwright.protocol.handlers import HandlerMode, MatcherGroup
 from hookwright.protocol.job import Job
 from hookwright.protocol.outcome import NO_OPINION, SILENT, Allow, Ask, Block, Deny, Ending, EndTurn, Late, Verdict
 from hookwright.protocol.replies import Exited, Failed, Failure
@@ -53,7 +53,7 @@ def test_a_guard_that_was_trusted_to_fail_closed_and_changed_still_refuses() -> 
 
 
 def test_a_background_hook_in_shadow_says_nothing_later() -> None:
-    handler = command(async_rewake=True, mode=Mode.SHADOW)
+    handler = command(async_rewake=True, mode=HandlerMode.SHADOW)
     job = Job(handler, event("PreToolUse"), b"", 0, "run", None)
     said = json.dumps({"systemMessage": "hello"}).encode()
     late = interpret_late("id", job, Exited(2, said, b"wake up"))
@@ -63,11 +63,11 @@ def test_a_background_hook_in_shadow_says_nothing_later() -> None:
 
 def test_no_input_waits_for_a_shadow() -> None:
     assert guards(command())
-    assert not guards(command(mode=Mode.SHADOW))
+    assert not guards(command(mode=HandlerMode.SHADOW))
 
 
 def test_a_copy_in_shadow_is_not_equal_to_one_that_enforces() -> None:
-    shadow, guard = command("guard", mode=Mode.SHADOW, pointer="a"), command("guard", pointer="b")
+    shadow, guard = command("guard", mode=HandlerMode.SHADOW, pointer="a"), command("guard", pointer="b")
     hooks = HookSet.build([MatcherGroup("PreToolUse", None, (shadow, shadow, guard))])
     now = Circumstances("/home/me", "/home/me/project", None, ())
     assert select(hooks, event("PreToolUse"), now).handlers == (shadow, guard)

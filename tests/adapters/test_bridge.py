@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from hookwright import Hooks, Places, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
-from hookwright.adapters import Bridge, Call, Result, Tool
+from hookwright.adapters import Bridge, NativeCall, SeenResult, Tool
 from hookwright.adapters.bridge import log_warning
 from hookwright.agent.transcript import load
 from hookwright.errors import ConfigError, HookwrightError
 from support import hooks_for, open_fds, settings
 
-CALL = Call("shell", {"cmd": "ls"}, "c1")
+CALL = NativeCall("shell", {"cmd": "ls"}, "c1")
 
 
 def places(folder: Path) -> Places:
@@ -207,7 +207,7 @@ def test_a_conversation_from_its_start_to_its_end(tmp_path: Path) -> None:
     assert (before.input, before.refusal, before.ask, before.notes) == ({"cmd": "ls -l"}, None, None, ())
     after = turn.post(CALL, "secret").result()
     assert (after.output, after.rewritten, len(after.notes)) == ("hidden", True, 2)
-    assert turn.request([Result("c1", "shell")]).result().refusal is None
+    assert turn.request([SeenResult("c1", "shell")]).result().refusal is None
     assert turn.stop("done").result().again == ()
     turn.end().result()
     bridge.close()
@@ -298,10 +298,10 @@ def test_an_agent_inside_a_tool_call_is_a_subagent(tmp_path: Path) -> None:
     with turn.inside():
         inner = bridge.turn("other", agent="reviewer")
     inner.prompt("review").result()
-    inner.pre(Call("read_file", {"path": "a"}, "c2")).result()
+    inner.pre(NativeCall("read_file", {"path": "a"}, "c2")).result()
     inner.stop("fine").result()
     outer = bridge.turn("s")
-    outer.pre(Call("read_file", {"path": "a"}, "c3")).result()
+    outer.pre(NativeCall("read_file", {"path": "a"}, "c3")).result()
     bridge.close()
     assert heard.names[3:7] == ["SubagentStart", "PreToolUse", "SubagentStop", "PreToolUse"]
     start, pre, stop, last = heard.events[3:7]
@@ -406,12 +406,12 @@ def test_a_result_without_a_call_of_hooks_is_reported_once_per_tool(tmp_path: Pa
     said: list[str] = []
     bridge = Bridge(places(tmp_path), on_message=said.append)
     turn = bridge.turn("s")
-    old = [Result("c0", "web_search")]
+    old = [SeenResult("c0", "web_search")]
     assert turn.request(old).result().refusal is None, "the history of a turn is not judged"
     turn.pre(CALL).result()
     turn.post(CALL, "x").result()
     for count in (1, 2):
-        results = [*old, Result("c1", "shell"), *(Result(f"h{n}", "web_search") for n in range(count))]
+        results = [*old, SeenResult("c1", "shell"), *(SeenResult(f"h{n}", "web_search") for n in range(count))]
         assert turn.request(results).result().refusal is None
     bridge.close()
     assert [text for text in said if "without hooks" in text] == [
@@ -431,10 +431,10 @@ def test_strict_and_a_guard_that_fails_closed_refuse_the_next_model_call(tmp_pat
     ):
         turn = bridge.turn("s")
         turn.request().result()
-        order = turn.request([Result("h", "web_search")]).result()
+        order = turn.request([SeenResult("h", "web_search")]).result()
         assert (order.refusal is not None) is refused
         assert order.refusal is None or "`web_search`" in order.refusal
-        assert turn.request([Result("h", "web_search")]).result().refusal is None, "it is refused once"
+        assert turn.request([SeenResult("h", "web_search")]).result().refusal is None, "it is refused once"
         bridge.close()
 
 
@@ -442,8 +442,8 @@ def test_what_the_provider_ran_in_the_last_answer_is_judged_at_the_stop(tmp_path
     bridge = Bridge(places(tmp_path), strict=True, on_message=lambda text: None)
     turn = bridge.turn("s")
     turn.request().result()
-    turn.stop("done", [Result("h", "web_search")]).result()
-    assert bridge.turn("s").request([Result("h", "web_search")]).result().refusal is not None
+    turn.stop("done", [SeenResult("h", "web_search")]).result()
+    assert bridge.turn("s").request([SeenResult("h", "web_search")]).result().refusal is not None
     bridge.close()
 
 
@@ -498,7 +498,7 @@ def test_values_of_any_type_reach_hooks(tmp_path: Path) -> None:
     copy = shell("cat > $CLAUDE_PROJECT_DIR/seen")
     bridge = Bridge(user_hooks(tmp_path, hooks_for("PostToolUse", copy)))
     turn = bridge.turn("s")
-    call = Call("query", {"q": Text("x"), "set": {1}}, "c9")
+    call = NativeCall("query", {"q": Text("x"), "set": {1}}, "c9")
     assert turn.pre(call).result().input is call.input
     row = Row()
     assert turn.post(call, row).result().output is row

@@ -28,7 +28,7 @@ from hookwright.config.files import MAX_BYTES
 from hookwright.config.frontmatter import InvalidYaml, parse_yaml
 from hookwright.config.jsonfile import Broken, parse_json
 from hookwright.config.parse import parse_hooks
-from hookwright.config.settings import Effect, declare, merge
+from hookwright.config.settings import SettingEffect, declare, merge
 from hookwright.errors import InvalidEvent
 from hookwright.executors._httpguard import HttpTarget as UrlTarget
 from hookwright.executors._httpguard import allows, parse_url
@@ -153,7 +153,7 @@ def fuzz_settings(data: bytes) -> None:
         assert tree.faults
         return
     found = parse_hooks(tree, origin)
-    declared, _ = declare(tree, origin, Effect.FULL)
+    declared, _ = declare(tree, origin, SettingEffect.FULL)
     merge([declared])
     hooks = HookSet.build(found.groups)
     for event in (_EVENTS["PreToolUse"], _EVENTS["Stop"]):

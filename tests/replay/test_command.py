@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hookwright.cli import main
-from hookwright.cli.history.output import Output
+from hookwright.cli.history.output import ReportFile
 from hookwright.cli.history.replay import replayed
 from hookwright.replay.gate import read_gate
 from hookwright.replay.past import Coverage
@@ -168,10 +168,10 @@ def written(place: Place) -> Callable[[str], str]:
     conditions = Conditions(isolation=working_level() or "", jobs=1)
     source = past_events(["events.jsonl"], coverage=coverage)
     with prepared(source, place.candidate(), "none", conditions=conditions) as ready:
-        found, _ = replayed(ready, coverage, Output("json", None, gate), 0.0)
+        found, _ = replayed(ready, coverage, ReportFile("json", None, gate), 0.0)
 
     def write(kind: str) -> str:
-        Output(kind, "report", gate).end(found, 0)
+        ReportFile(kind, "report", gate).end(found, 0)
         return (place.root / "report").read_text()
 
     return write

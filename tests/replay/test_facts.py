@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hookwright.replay.facts import Facts, facts_of
+from hookwright.replay.facts import PastFacts, facts_of
 from support import script
 from worlds import World, hook
 
 
-def facts(root: Path, command: str) -> Facts:
+def facts(root: Path, command: str) -> PastFacts:
     world = World(root)
     world.write("user", hook(command))
     loaded = world.load()

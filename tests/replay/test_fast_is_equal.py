@@ -23,7 +23,7 @@ from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import why_not
 from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.model import Change, Ran
-from hookwright.replay.past import Fate, Past, Place
+from hookwright.replay.past import Fate, Past, SourceLine
 from hookwright.replay.pool import process_pool
 from hookwright.replay.run import Conditions, replay
 from replay.isolated import needs_isolation, working_level
@@ -71,7 +71,7 @@ class World:
             tool_input={"command": command},
             tool_use_id=f"t{number}",
         )
-        return Past(event=event, place=Place(session, number), time=float(number), fate=Fate.SUCCEEDED)
+        return Past(event=event, place=SourceLine(session, number), time=float(number), fate=Fate.SUCCEEDED)
 
     def changes(self, pasts: list[Past], executor: Executor | None = None, **more: Any) -> list[Change]:
         conditions = Conditions(places=self._places, **{"isolation": working_level() or "", "jobs": 1, **more})

@@ -25,7 +25,7 @@ from hookwright.replay.model import (
     turns,
     unrun,
 )
-from hookwright.replay.past import Fate, Past, Place
+from hookwright.replay.past import Fate, Past, SourceLine
 
 _IDS = some.sampled_from(["a", "b", "c"])
 _DECISIONS = some.sampled_from(sorted(RANKS))
@@ -62,12 +62,12 @@ def call(
         tool_use_id=f"t{number}",
         prompt_id=UNSET if prompt is None else prompt,
     )
-    return Past(event=event, place=Place(file, number), time=time, fate=Fate.SUCCEEDED)
+    return Past(event=event, place=SourceLine(file, number), time=time, fate=Fate.SUCCEEDED)
 
 
 def prompted(line: int, session: str = "s") -> Past:
     event = UserPromptSubmit(session_id=session, transcript_path="", cwd="/", prompt="do it")
-    return Past(event=event, place=Place("f", line), time=None, fate=None)
+    return Past(event=event, place=SourceLine("f", line), time=None, fate=None)
 
 
 def changed(past: Past, before: str, now: str) -> Change:

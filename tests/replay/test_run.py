@@ -17,8 +17,8 @@ from hookwright.config.trust import TrustPolicy
 from hookwright.protocol.events import PreToolUse
 from hookwright.replay.choice import Choice
 from hookwright.replay.model import Bucket, Change, Code
-from hookwright.replay.past import Fate, Past, Place, Provenance
-from hookwright.replay.run import Conditions, Sample, replay, sampled
+from hookwright.replay.past import Fate, Past, Provenance, SourceLine
+from hookwright.replay.run import Conditions, SampleSize, replay, sampled
 from support import hooks_for, script, settings
 
 GUARD = """#!/bin/sh
@@ -62,7 +62,7 @@ class Project:
         )
         return Past(
             event=event,
-            place=Place(more.pop("file", str(self.root / "s.jsonl")), number),
+            place=SourceLine(more.pop("file", str(self.root / "s.jsonl")), number),
             time=1000.0 + number,
             fate=more.pop("fate", Fate.SUCCEEDED),
             **more,
@@ -251,12 +251,12 @@ def test_what_a_budget_leaves_out_is_undecided(project: Project) -> None:
 
 def test_a_sample_depends_on_ids_and_seed_alone_and_larger_ones_contain_smaller_ones(project: Project) -> None:
     pasts = [project.call(number, "ls") for number in range(40)]
-    few, more = sampled(pasts, Sample(5, 1)), sampled(pasts, Sample(0.5, 1))
+    few, more = sampled(pasts, SampleSize(5, 1)), sampled(pasts, SampleSize(0.5, 1))
     assert len(few) == 5
     assert len(more) == 20
     assert {past.call for past in few} <= {past.call for past in more}
-    assert {past.call for past in sampled(pasts[::-1], Sample(5, 1))} == {past.call for past in few}
-    assert sampled(pasts, Sample(5, 2)) != few
+    assert {past.call for past in sampled(pasts[::-1], SampleSize(5, 1))} == {past.call for past in few}
+    assert sampled(pasts, SampleSize(5, 2)) != few
 
 
 def test_a_choice_leaves_events_out_but_not_the_turns_they_begin(project: Project, pool: Executor) -> None:

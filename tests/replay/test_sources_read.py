@@ -18,7 +18,7 @@ from hookwright.replay.past import Coverage
 from hookwright.replay.sources import all_sources, past_events, project_sources
 from hookwright.replay.transcripts.files import NoSource
 from hookwright.replay.transcripts.lines import lines_of
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.sessions import events_of_stream
 from replay.histories import call, error, past, prompt, result, says, shown, write
 
@@ -57,12 +57,12 @@ def test_standard_input(tmp_path: Path) -> None:
     data = write(tmp_path / "s1.jsonl", LINES).read_bytes()
     for given in (data, gzip.compress(data)):
         coverage = Coverage()
-        events = list(events_of_stream(io.BytesIO(given), Choice(), Once(coverage)))
+        events = list(events_of_stream(io.BytesIO(given), Choice(), Deduplication(coverage)))
         assert (shown(events), coverage.files, coverage.lines) == (WHOLE, 1, 4)
     code = "from hookwright.replay.sources import past_events; print(len(list(past_events(['-']))))"
     done = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True, timeout=30)
     assert done.stdout == b"4\n"
-    assert list(events_of_stream(io.BytesIO(b""), Choice(), Once(Coverage()))) == []
+    assert list(events_of_stream(io.BytesIO(b""), Choice(), Deduplication(Coverage()))) == []
 
 
 def test_links_out_of_a_source_are_not_followed(tmp_path: Path) -> None:

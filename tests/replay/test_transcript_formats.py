@@ -10,7 +10,7 @@ import pytest
 
 from hookwright.protocol.wire import payload
 from hookwright.replay.past import Coverage, Fate, Provenance
-from hookwright.replay.transcripts.fates import Result, fate_of
+from hookwright.replay.transcripts.fates import CallResult, fate_of
 from replay.histories import CWD, REJECTED, call, error, line, past, progress, prompt, result, says, shown, write
 
 HISTORY = Path(__file__).parents[2] / "examples" / "history"
@@ -123,7 +123,7 @@ def test_events_that_never_were(tmp_path: Path) -> None:
     ],
 )
 def test_the_law_of_fates(fate: Fate, fields: dict[str, Any]) -> None:
-    assert fate_of(Result(**{"is_error": True, "text": "", **fields})) is fate
+    assert fate_of(CallResult(**{"is_error": True, "text": "", **fields})) is fate
 
 
 def test_repairs(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@
 An adapter is imported by its own name, as `hookwright.adapters.pydantic_ai`, and needs its framework.
 """
 
-from hookwright.adapters.bridge import Bridge, Choices, Setup
-from hookwright.adapters.orders import After, Before, Call, Prompted, Requested, Started, Stopped
+from hookwright.adapters.bridge import Bridge, BridgeSetup, Choices
+from hookwright.adapters.orders import After, Before, NativeCall, Prompted, Requested, StartOrder, Stopped
 from hookwright.adapters.portal import Pending
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.adapters.tools import Tool, ToolTable
 from hookwright.adapters.turn import Turn
 
@@ -24,14 +24,14 @@ __all__ = [
     "After",
     "Before",
     "Bridge",
-    "Call",
+    "BridgeSetup",
     "Choices",
+    "NativeCall",
     "Pending",
     "Prompted",
     "Requested",
-    "Result",
-    "Setup",
-    "Started",
+    "SeenResult",
+    "StartOrder",
     "Stopped",
     "Tool",
     "ToolTable",

@@ -26,8 +26,8 @@ from agent_framework import (
 from agent_framework.exceptions import ChatClientException, UserInputRequiredException
 
 from hookwright.adapters.bridge import Bridge, Choices
-from hookwright.adapters.orders import Before, Call
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.orders import Before, NativeCall
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.adapters.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
@@ -228,22 +228,22 @@ def _offered(options: Mapping[str, Json] | None) -> Iterator[tuple[str, Sequence
             yield tool.name, tuple(parameters().get("properties", ()))
 
 
-def results(messages: Sequence[Message]) -> Iterator[Result]:
+def results(messages: Sequence[Message]) -> Iterator[SeenResult]:
     """Yield the results of function calls."""
     contents = [content for message in messages for content in message.contents]
     names = {one.call_id: one.name for one in contents if one.type == "function_call"}
     for one in contents:
         if one.type == "function_result" and one.call_id is not None:
-            yield Result(one.call_id, names.get(one.call_id) or "a tool")
+            yield SeenResult(one.call_id, names.get(one.call_id) or "a tool")
 
 
-def hosted(messages: Sequence[Message]) -> Iterator[Result]:
+def hosted(messages: Sequence[Message]) -> Iterator[SeenResult]:
     """Yield the calls that the provider ran itself."""
     for message in messages:
         for one in message.contents:
             if one.type in _HOSTED or (one.type == "function_call" and one.informational_only):
                 name = one.tool_name or one.name or one.type.removesuffix("_tool_call")
-                yield Result(one.call_id or one.id or name, name)
+                yield SeenResult(one.call_id or one.id or name, name)
 
 
 # ── tools ───────────────────────────────────────────────────────────────────
@@ -256,7 +256,7 @@ class _Calls(FunctionMiddleware):
         """Refuse or ask as PreToolUse decides, else run the function."""
         run = _current()
         native = arguments(context.arguments)
-        call = Call(context.function.name, native, str(context.metadata.get("call_id")))
+        call = NativeCall(context.function.name, native, str(context.metadata.get("call_id")))
         approved = context.metadata.get("approval_response") is not None
         order = await (run.turn.resume(call) if approved else run.turn.pre(call))
         if order.stop is not None:
@@ -274,7 +274,7 @@ class _Calls(FunctionMiddleware):
             raise MiddlewareTermination(run.ended)
 
 
-async def _executed(run: _Run, context: FunctionInvocationContext, call: Call, call_next: Next) -> None:
+async def _executed(run: _Run, context: FunctionInvocationContext, call: NativeCall, call_next: Next) -> None:
     try:
         with run.turn.inside():
             await call_next()
@@ -311,7 +311,7 @@ def contents(result: Json) -> list[Content]:
     return [result] if isinstance(result, Content) else [Content.from_text(_text(result))]
 
 
-def _question(call: Call, order: Before, occurrence: str) -> Content:
+def _question(call: NativeCall, order: Before, occurrence: str) -> Content:
     """Build the framework's own question; the approved call runs with the input that hooks wrote."""
     written = json.dumps(dict(order.input))
     asked = Content.from_function_call(call_id=call.id, name=call.name, arguments=written, id=occurrence)

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 import msgspec
 
 from hookwright.adapters.conversation import Conversation
-from hookwright.adapters.orders import Call, for_user
-from hookwright.adapters.portal import CallerLoop, Loop, Pending, Portal, Work
-from hookwright.adapters.reconcile import Result, refused, report
+from hookwright.adapters.orders import NativeCall, for_user
+from hookwright.adapters.portal import CallerLoop, LoopChoice, Pending, Portal, Work
+from hookwright.adapters.reconcile import SeenResult, refused, report
 from hookwright.adapters.tools import Paths, Tool, ToolTable, unmapped, warning
 from hookwright.agent.state.stops import Stops
 from hookwright.agent.transcript import project_folder
@@ -46,7 +46,7 @@ E = TypeVar("E", bound=Event)
 _LOG = logging.getLogger("hookwright.adapters")
 
 #: Answers a question about a call: True lets it run.
-Asked = Callable[[Call, str], bool | Awaitable[bool]]
+Asked = Callable[[NativeCall, str], bool | Awaitable[bool]]
 
 
 class Choices(TypedDict, total=False):
@@ -70,7 +70,7 @@ def log_warning(text: str) -> None:
     _LOG.warning("%s", text)
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
+class BridgeSetup(msgspec.Struct, frozen=True, kw_only=True):
     """How a bridge works."""
 
     #: Hooks in code, in addition to those of the settings files.
@@ -103,7 +103,7 @@ class Bridge:
     """
 
     def __init__(self, project: str | Places = ".", **choices: Unpack[Choices]) -> None:
-        self.setup = Setup(**choices)
+        self.setup = BridgeSetup(**choices)
         self.places = Places(project=project) if isinstance(project, str) else project
         self.cwd = os.path.abspath(os.path.join(self.places.surroundings.cwd, self.places.project))
         paths = self.setup.paths
@@ -115,8 +115,8 @@ class Bridge:
     def _begin(self) -> None:
         """Start without a loop, a session and conversations: when it is made, and in a child process."""
         self._lock = threading.Lock()
-        self._loop: Loop = Portal() if self.setup.loop == "portal" else CallerLoop()
-        self._opening = Opening(self._open)
+        self._loop: LoopChoice = Portal() if self.setup.loop == "portal" else CallerLoop()
+        self._opening = BridgeOpening(self._open)
         self._conversations: dict[str, Conversation] = {}
 
     def _absolute(self, path: str) -> str:
@@ -220,7 +220,7 @@ class Bridge:
             if talk is not None:
                 talk.waiting += [part.text for part in as_sent(late_messages(late))]
 
-    async def reconcile(self, talk: Conversation, results: tuple[Result, ...], like: PreToolUse) -> None:
+    async def reconcile(self, talk: Conversation, results: tuple[SeenResult, ...], like: PreToolUse) -> None:
         """Report tools that ran without hooks; a guard that fails closed, or `strict`, refuses the next model call."""
         session = await self.session()
         guarded: list[str] = []
@@ -234,13 +234,13 @@ class Bridge:
         if guarded:
             talk.refusals.append(refused(dict.fromkeys(guarded)))
 
-    def _unhooked(self, result: Result) -> None:
+    def _unhooked(self, result: SeenResult) -> None:
         key = f"unhooked {result.name}"
         if key not in self._said:
             self._said.add(key)
             self.setup.on_message(report(result))
 
-    async def answered(self, call: Call, question: str) -> bool | None:
+    async def answered(self, call: NativeCall, question: str) -> bool | None:
         """Return the answer to a hook's question; None if the framework has to ask."""
         match self.setup.ask:
             case "interrupt":
@@ -291,7 +291,7 @@ class Bridge:
         _USED.discard(self)
 
     async def _close(self) -> None:
-        opening, self._opening = self._opening, Opening(self._open)
+        opening, self._opening = self._opening, BridgeOpening(self._open)
         for name in list(self._conversations):
             talk = self._conversations.pop(name)
             try:
@@ -302,7 +302,7 @@ class Bridge:
         await opening.close()
 
 
-class Opening:
+class BridgeOpening:
     """A session that opens at its first use, and closes in the task that opened it."""
 
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[HookSession]]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.adapters.orders import Before, Call
+from hookwright.adapters.orders import Before, NativeCall
 from hookwright.adapters.reconcile import Ledger
 from hookwright.adapters.tools import Shaped
 from hookwright.agent.transcript import (
@@ -34,7 +34,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 class Known(msgspec.Struct, frozen=True):
     """A call that PreToolUse was fired for: what hooks read, what they made of it, and the order."""
 
-    call: Call
+    call: NativeCall
     shaped: Shaped
     #: The input after every rewrite, as hooks read it.
     final: Mapping[str, Json]
@@ -129,7 +129,7 @@ class Log:
         if (transcript := self._transcript) is not None and text:
             transcript.assistant(_message({"type": "text", "text": text}))
 
-    def call(self, call: Call, shaped: Shaped) -> None:
+    def call(self, call: NativeCall, shaped: Shaped) -> None:
         """Write a call, as hooks read it."""
         if (transcript := self._transcript) is not None:
             block = {"type": "tool_use", "id": call.id, "name": shaped.name, "input": shaped.input}

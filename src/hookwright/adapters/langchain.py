@@ -34,8 +34,8 @@ from hookwright.adapters.langchain_values import (
     value,
 )
 from hookwright.adapters.moments import Steps, awaited, waited
-from hookwright.adapters.orders import Before, Call
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.orders import Before, NativeCall
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.adapters.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
@@ -65,7 +65,7 @@ class _Run:
         #: The tools of structured output: the framework answers their calls, and nothing runs.
         self.outputs: frozenset[str] = frozenset()
         #: Tools that started inside tool calls of this run.
-        self.started: list[Result] = []
+        self.started: list[SeenResult] = []
 
 
 class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
@@ -217,7 +217,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
 
     def _tool(self, request: ToolCallRequest) -> Steps:
         run = self._run(request.state, request.runtime)
-        call = Call(request.tool_call["name"], dict(request.tool_call["args"]), str(request.tool_call["id"]))
+        call = NativeCall(request.tool_call["name"], dict(request.tool_call["args"]), str(request.tool_call["id"]))
         order = run.orders.get(call.id)
         if order is None:
             order = yield run.turn.pre(call)
@@ -235,7 +235,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
         return answer
 
 
-def _asked(run: _Run, call: Call, order: Before) -> Generator[Any, Any, tuple[Call, Before]]:
+def _asked(run: _Run, call: NativeCall, order: Before) -> Generator[Any, Any, tuple[NativeCall, Before]]:
     """Pause in the shape of HumanInTheLoopMiddleware; anything that is not an approval refuses the call."""
     request = {"name": call.name, "args": dict(order.input), "description": order.ask}
     review = {"action_name": call.name, "allowed_decisions": _DECISIONS}
@@ -245,7 +245,7 @@ def _asked(run: _Run, call: Call, order: Before) -> Generator[Any, Any, tuple[Ca
         case {"type": "approve"}:
             return call, (yield run.turn.resume(call))
         case {"type": "edit", "edited_action": {"name": call.name, "args": Mapping() as args}}:
-            edited = Call(call.name, dict(args), call.id)
+            edited = NativeCall(call.name, dict(args), call.id)
             return edited, (yield run.turn.resume(edited))
         case other:
             said = other.get("message") if isinstance(other, Mapping) else None
@@ -254,7 +254,7 @@ def _asked(run: _Run, call: Call, order: Before) -> Generator[Any, Any, tuple[Ca
             return call, Before(refusal=reason, input=call.input)
 
 
-def _executed(run: _Run, request: ToolCallRequest, call: Call) -> Steps:
+def _executed(run: _Run, request: ToolCallRequest, call: NativeCall) -> Steps:
     try:
         with run.turn.inside(), _watched(run):
             answer = yield request
@@ -277,7 +277,7 @@ def _executed(run: _Run, request: ToolCallRequest, call: Call) -> Steps:
     return replaced(answer, message, after)
 
 
-def _refused(call: Call, order: Before) -> ToolMessage:
+def _refused(call: NativeCall, order: Before) -> ToolMessage:
     said = "\n\n".join([order.refusal or "", *order.notes])
     return ToolMessage(said, name=call.name, tool_call_id=call.id, status="error")
 
@@ -297,7 +297,7 @@ class _Watch(BaseCallbackHandler):
         """Note a call of a model; a tool that a function calls itself has no id."""
         call_id = fields.get("tool_call_id")
         if call_id:
-            self._run.started.append(Result(str(call_id), str((serialized or {}).get("name") or "a tool")))
+            self._run.started.append(SeenResult(str(call_id), str((serialized or {}).get("name") or "a tool")))
 
 
 #: The watch of the tool call in this context.
@@ -314,7 +314,7 @@ def _watched(run: _Run) -> Iterator[None]:
         _watching.reset(token)
 
 
-def _taken(started: list[Result]) -> list[Result]:
+def _taken(started: list[SeenResult]) -> list[SeenResult]:
     taken = started[:]
     del started[: len(taken)]
     return taken

@@ -11,14 +11,14 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langgraph.types import Command
 
 from hookwright.adapters.orders import After
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.protocol.jsontext import Json
 
 #: What a tool call comes to.
 Answer: TypeAlias = ToolMessage | Command[Any]
 
 
-def results(messages: Sequence[AnyMessage], outputs: Collection[str] = ()) -> Iterator[Result]:
+def results(messages: Sequence[AnyMessage], outputs: Collection[str] = ()) -> Iterator[SeenResult]:
     """Yield the tool results of a conversation.
 
     Structured output is not a tool call to hooks. An error is not judged: the framework and its middlewares write
@@ -30,16 +30,16 @@ def results(messages: Sequence[AnyMessage], outputs: Collection[str] = ()) -> It
         if isinstance(one, ToolMessage) and one.status != "error":
             name = one.name or names.get(one.tool_call_id) or "a tool"
             if name not in outputs:
-                yield Result(one.tool_call_id, name)
+                yield SeenResult(one.tool_call_id, name)
 
 
-def hosted(messages: Sequence[AnyMessage]) -> Iterator[Result]:
+def hosted(messages: Sequence[AnyMessage]) -> Iterator[SeenResult]:
     """Yield the calls that the provider ran itself."""
     for message in messages:
         if isinstance(message, AIMessage) and isinstance(message.content, list):
             for block in message.content_blocks:
                 if block["type"] == "server_tool_call":
-                    yield Result(block["id"], block["name"])
+                    yield SeenResult(block["id"], block["name"])
 
 
 def output_tools(wanted: Any) -> frozenset[str]:

@@ -17,7 +17,7 @@ def new_call_id() -> str:
     return f"toolu_{os.urandom(12).hex()}"
 
 
-class Call(msgspec.Struct, frozen=True):
+class NativeCall(msgspec.Struct, frozen=True):
     """A tool call as the framework knows it."""
 
     name: str
@@ -27,7 +27,7 @@ class Call(msgspec.Struct, frozen=True):
     server: str = ""
 
 
-class Started(msgspec.Struct, frozen=True):
+class StartOrder(msgspec.Struct, frozen=True):
     """After SessionStart or SubagentStart."""
 
     #: Texts for the model, after the first prompt.

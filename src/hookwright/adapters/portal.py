@@ -49,7 +49,7 @@ class Pending(Generic[T]):
             raise
 
 
-class Loop(Protocol):
+class LoopChoice(Protocol):
     """Where the hooks of a bridge run."""
 
     def submit(self, work: Work[T]) -> Pending[T]:

@@ -24,8 +24,8 @@ from pydantic_ai.tools import DeferredToolRequests, ToolDefinition
 from pydantic_graph import End
 
 from hookwright.adapters.bridge import Bridge, Choices
-from hookwright.adapters.orders import Before, Call
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.orders import Before, NativeCall
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.adapters.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
@@ -161,14 +161,14 @@ class HookwrightHooks(AbstractCapability[Any]):
             raise ApprovalRequired(metadata={"reason": order.ask, "input": dict(order.input)})
         return await self._executed(ctx, _call(call), args, handler)
 
-    async def _late(self, call: Call) -> Before:
+    async def _late(self, call: NativeCall) -> Before:
         """Ask hooks about a call that was validated elsewhere; what they rewrite cannot be validated any more."""
         order = await self.turn.pre(call)
         if order.refusal is not None or order.input == call.input:
             return order
         return Before(input=call.input, refusal="A hook rewrote this call after it was validated, so it did not run.")
 
-    async def _executed(self, ctx: Context, call: Call, args: Json, handler: Handler) -> Json:
+    async def _executed(self, ctx: Context, call: NativeCall, args: Json, handler: Handler) -> Json:
         try:
             with self.turn.inside():
                 output = await handler(args)
@@ -198,20 +198,20 @@ def prompt_text(prompt: str | Sequence[object]) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(part for part in prompt if isinstance(part, str))
 
 
-def results(messages: Sequence[ModelMessage], outputs: set[str]) -> Iterator[Result]:
+def results(messages: Sequence[ModelMessage], outputs: set[str]) -> Iterator[SeenResult]:
     """Yield the results of tools, except output tools and calls that the framework did not run."""
     for message in messages:
         for part in message.parts if isinstance(message, ModelRequest) else ():
             if isinstance(part, ToolReturnPart) and _ran(part, outputs):
-                yield Result(part.tool_call_id, part.tool_name)
+                yield SeenResult(part.tool_call_id, part.tool_name)
 
 
-def hosted(messages: Sequence[ModelMessage]) -> Iterator[Result]:
+def hosted(messages: Sequence[ModelMessage]) -> Iterator[SeenResult]:
     """Yield the calls that the provider ran itself."""
     for message in messages:
         for part in message.parts if isinstance(message, ModelResponse) else ():
             if isinstance(part, NativeToolCallPart):
-                yield Result(part.tool_call_id, part.tool_name)
+                yield SeenResult(part.tool_call_id, part.tool_name)
 
 
 def _ran(part: ToolReturnPart[Any], outputs: set[str]) -> bool:
@@ -219,8 +219,8 @@ def _ran(part: ToolReturnPart[Any], outputs: set[str]) -> bool:
     return part.tool_name not in outputs and part.outcome in ("success", "failed") and not skipped
 
 
-def _call(call: ToolCallPart) -> Call:
-    return Call(call.tool_name, call.args_as_dict(), call.tool_call_id)
+def _call(call: ToolCallPart) -> NativeCall:
+    return NativeCall(call.tool_name, call.args_as_dict(), call.tool_call_id)
 
 
 def _fields(tool: ToolDefinition) -> Mapping[str, Json]:

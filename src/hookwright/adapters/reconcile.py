@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 
-class Result(msgspec.Struct, frozen=True):
+class SeenResult(msgspec.Struct, frozen=True):
     """A tool result in a conversation; for a tool that the provider runs, the id of its call."""
 
     id: str
@@ -28,18 +28,18 @@ class Ledger:
         """Note that hooks were asked about a call."""
         self._known.add(call_id)
 
-    def history(self, results: Iterable[Result]) -> None:
+    def history(self, results: Iterable[SeenResult]) -> None:
         """Accept the results with which a turn begins."""
         self._known.update(result.id for result in results)
 
-    def unhooked(self, results: Iterable[Result]) -> tuple[Result, ...]:
+    def unhooked(self, results: Iterable[SeenResult]) -> tuple[SeenResult, ...]:
         """Return the results that no hook was asked about."""
         found = {result.id: result for result in results if result.id not in self._known}
         self._known.update(found)
         return tuple(found.values())
 
 
-def report(result: Result) -> str:
+def report(result: SeenResult) -> str:
     """Return what to tell the developer about a tool that ran without hooks."""
     return (
         f"`{result.name}` ran without hooks (call {result.id}): no PreToolUse was fired for it. The provider runs the "

@@ -16,10 +16,10 @@ from hookwright.adapters.conversation import Conversation, Known, Log
 from hookwright.adapters.orders import (
     After,
     Before,
-    Call,
+    NativeCall,
     Prompted,
     Requested,
-    Started,
+    StartOrder,
     Stopped,
     notes,
     parting,
@@ -28,7 +28,7 @@ from hookwright.adapters.orders import (
     stop_reason,
 )
 from hookwright.adapters.portal import Pending
-from hookwright.adapters.reconcile import Result
+from hookwright.adapters.reconcile import SeenResult
 from hookwright.adapters.tools import Shaped, output_of, response, restored
 from hookwright.agent.transcript import CallContext
 from hookwright.protocol.events import (
@@ -51,7 +51,7 @@ from hookwright.protocol.outcome import Allow, Ask, Defer, Deny, Outcome
 from hookwright.protocol.plain import plain
 
 #: What a second start finds: the hooks already ran.
-NOTHING = Started()
+NOTHING = StartOrder()
 
 #: The turn whose tool runs in this context: an agent that starts here is its subagent.
 _calling: contextvars.ContextVar[Turn | None] = contextvars.ContextVar("hookwright_calling", default=None)
@@ -98,11 +98,11 @@ class Turn:
 
     # ── the beginning ───────────────────────────────────────────────────────
 
-    def start(self) -> Pending[Started]:
+    def start(self) -> Pending[StartOrder]:
         """Fire SessionStart the first time the conversation is seen, or SubagentStart for a subagent."""
         return self.bridge.submit(self._start())
 
-    async def _start(self) -> Started:
+    async def _start(self) -> StartOrder:
         if self.agent_id:
             if self._own is not None:
                 return NOTHING
@@ -117,10 +117,10 @@ class Turn:
             self.talk.started = True
             return self._begun(await self._fire(SessionStart, {"source": source}))
 
-    def _begun(self, outcome: Outcome) -> Started:
+    def _begun(self, outcome: Outcome) -> StartOrder:
         first = outcome.fields.get("initial_user_message")
         self._record(outcome, notes(outcome))
-        return Started(notes(outcome), first if isinstance(first, str) else None)
+        return StartOrder(notes(outcome), first if isinstance(first, str) else None)
 
     def prompt(self, text: str) -> Pending[Prompted]:
         """Start if nothing did, then fire UserPromptSubmit; a subagent's prompt is its parent's, so no event fires."""
@@ -144,11 +144,11 @@ class Turn:
 
     # ── tools ───────────────────────────────────────────────────────────────
 
-    def pre(self, call: Call) -> Pending[Before]:
+    def pre(self, call: NativeCall) -> Pending[Before]:
         """Fire PreToolUse, and PermissionRequest if a hook asks; call it once per call."""
         return self.bridge.submit(self._pre(call))
 
-    async def _pre(self, call: Call) -> Before:
+    async def _pre(self, call: NativeCall) -> Before:
         shaped = self.bridge.table.shaped(call.name, call.input, call.server)
         self.talk.waiting += (await self._start()).notes
         self.talk.ledger.fired(call.id)
@@ -177,7 +177,7 @@ class Turn:
         return order
 
     async def _permission(
-        self, call: Call, shaped: Shaped, final: dict[str, Json], pre: Outcome, ask: str
+        self, call: NativeCall, shaped: Shaped, final: dict[str, Json], pre: Outcome, ask: str
     ) -> tuple[dict[str, Json], str | None, str | None]:
         """Let PermissionRequest hooks answer a question, then the program; return the input, a refusal, a question."""
         outcome = await self.bridge.fire(self._tool_event(PermissionRequest, call, shaped, final))
@@ -202,7 +202,7 @@ class Turn:
             case _:
                 return final, ask, None
 
-    def resume(self, call: Call) -> Pending[Before]:
+    def resume(self, call: NativeCall) -> Pending[Before]:
         """Return the order of a call that a person approved; PreToolUse does not run a second time for it.
 
         Law: a call that this process asked about runs with the input that its hooks wrote. One that it never saw, as
@@ -210,7 +210,7 @@ class Turn:
         """
         return self.bridge.submit(self._resume(call))
 
-    async def _resume(self, call: Call) -> Before:
+    async def _resume(self, call: NativeCall) -> Before:
         known = self.talk.calls.get(call.id)
         seen = known is not None and call.name == known.call.name
         if known is None or not seen or call.input not in (known.call.input, known.order.input):
@@ -218,19 +218,19 @@ class Turn:
             return msgspec.structs.replace(order, ask=None)
         return msgspec.structs.replace(known.order, ask=None)
 
-    def denied(self, call: Call, reason: str) -> Pending[None]:
+    def denied(self, call: NativeCall, reason: str) -> Pending[None]:
         """Note that a person refused a call that hooks asked about."""
         return self.bridge.submit(self._denied(call, reason))
 
-    async def _denied(self, call: Call, reason: str) -> None:
+    async def _denied(self, call: NativeCall, reason: str) -> None:
         known = self._known(call)
         self._end(call, known.shaped, known.final, reason, reason, error=True)
 
-    def post(self, call: Call, output: Json) -> Pending[After]:
+    def post(self, call: NativeCall, output: Json) -> Pending[After]:
         """Fire PostToolUse."""
         return self.bridge.submit(self._post(call, output))
 
-    async def _post(self, call: Call, output: Json) -> After:
+    async def _post(self, call: NativeCall, output: Json) -> After:
         known = self._known(call)
         shaped, name = known.shaped, known.shaped.name
         shown = plain(response(name, output))
@@ -245,11 +245,11 @@ class Turn:
         self.talk.waiting += parting(outcome)
         return After(stop=stop_reason(outcome), output=final, rewritten=rewritten, notes=said)
 
-    def failed(self, call: Call, error: str) -> Pending[After]:
+    def failed(self, call: NativeCall, error: str) -> Pending[After]:
         """Fire PostToolUseFailure."""
         return self.bridge.submit(self._failed(call, error))
 
-    async def _failed(self, call: Call, error: str) -> After:
+    async def _failed(self, call: NativeCall, error: str) -> After:
         known = self._known(call)
         outcome = await self.bridge.fire(
             self._tool_event(PostToolUseFailure, call, known.shaped, known.final, error=str(error))
@@ -267,7 +267,7 @@ class Turn:
         finally:
             _calling.reset(token)
 
-    def _known(self, call: Call) -> Known:
+    def _known(self, call: NativeCall) -> Known:
         """Return what is known of a call; one whose PreToolUse another process fired is shaped again."""
         known = self.talk.calls.pop(call.id, None)
         if known is None:
@@ -275,7 +275,9 @@ class Turn:
             known = Known(call, shaped, shaped.input, Before(input=call.input))
         return known
 
-    def _end(self, call: Call, shaped: Shaped, final: Mapping[str, Json], shown: Json, text: str, error: bool) -> None:
+    def _end(
+        self, call: NativeCall, shaped: Shaped, final: Mapping[str, Json], shown: Json, text: str, error: bool
+    ) -> None:
         self._log().result(call.id, shown, text, error)
         self._stops.progress()
         entry = {"tool_name": shaped.name, "tool_input": dict(final), "tool_use_id": call.id, "tool_response": shown}
@@ -290,14 +292,14 @@ class Turn:
     async def _later(self, texts: tuple[str, ...]) -> None:
         self.talk.waiting += texts
 
-    def request(self, results: Iterable[Result] = ()) -> Pending[Requested]:
+    def request(self, results: Iterable[SeenResult] = ()) -> Pending[Requested]:
         """Fire PostToolBatch after tool calls, check that hooks saw every result, and return the texts that wait.
 
         `results` are all tool results of the request and all calls that the provider ran itself, in any order.
         """
         return self.bridge.submit(self._request(tuple(results)))
 
-    async def _request(self, results: tuple[Result, ...]) -> Requested:
+    async def _request(self, results: tuple[SeenResult, ...]) -> Requested:
         if self._requested:
             await self._reconcile(results)
         else:
@@ -314,20 +316,20 @@ class Turn:
         refusals, self.talk.refusals = self.talk.refusals, []
         return Requested("\n".join(refusals) or None, stop, (*self.talk.texts(), *said))
 
-    async def _reconcile(self, results: tuple[Result, ...]) -> None:
+    async def _reconcile(self, results: tuple[SeenResult, ...]) -> None:
         unhooked = self.talk.ledger.unhooked(results)
         if unhooked:
             none = Shaped("", {}, (), {}, {}, {})
-            like = self._tool_event(PreToolUse, Call("", {}), none, {})
+            like = self._tool_event(PreToolUse, NativeCall("", {}), none, {})
             await self.bridge.reconcile(self.talk, unhooked, like)
 
     # ── the end ─────────────────────────────────────────────────────────────
 
-    def stop(self, answer: str, results: Iterable[Result] = ()) -> Pending[Stopped]:
+    def stop(self, answer: str, results: Iterable[SeenResult] = ()) -> Pending[Stopped]:
         """Fire Stop, or SubagentStop; `results` are calls that the provider ran itself in the last answer."""
         return self.bridge.submit(self._stop(answer, tuple(results)))
 
-    async def _stop(self, answer: str, results: tuple[Result, ...]) -> Stopped:
+    async def _stop(self, answer: str, results: tuple[SeenResult, ...]) -> Stopped:
         await self._reconcile(results)
         self._log().answer(answer)
         fields: dict[str, Json] = {"stop_hook_active": self._stops.active, "last_assistant_message": answer}
@@ -376,7 +378,7 @@ class Turn:
         return fields
 
     def _tool_event(
-        self, kind: type[Any], call: Call, shaped: Shaped, final: Mapping[str, Json], **fields: Json
+        self, kind: type[Any], call: NativeCall, shaped: Shaped, final: Mapping[str, Json], **fields: Json
     ) -> Any:
         if "tool_use_id" in kind.__struct_fields__:
             fields["tool_use_id"] = call.id

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNKNOWN = 141
 
 
-class Output(io.FileIO):
+class GuardedOutput(io.FileIO):
     """A standard stream that drops what cannot be written."""
 
     def __init__(self, descriptor: int) -> None:
@@ -96,13 +96,13 @@ def _open_missing() -> None:
 
 def _output(descriptor: int, before: TextIO | None) -> TextIO:
     """Wrap a stream as the interpreter does, with its encoding and buffering."""
-    buffer = io.BufferedWriter(Output(descriptor))
+    buffer = io.BufferedWriter(GuardedOutput(descriptor))
     if not isinstance(before, io.TextIOWrapper):
         return io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
     at_once = before.line_buffering or before.write_through
     return io.TextIOWrapper(buffer, before.encoding, before.errors, line_buffering=at_once)
 
 
-def _raw(stream: TextIO) -> Output | None:
+def _raw(stream: TextIO) -> GuardedOutput | None:
     raw = getattr(getattr(stream, "buffer", None), "raw", None)
-    return raw if isinstance(raw, Output) else None
+    return raw if isinstance(raw, GuardedOutput) else None

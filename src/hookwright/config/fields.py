@@ -13,10 +13,10 @@ from hookwright.protocol.handlers import (
     AgentHandler,
     CommandHandler,
     Handler,
+    HandlerMode,
     HttpHandler,
     Kind,
     McpToolHandler,
-    Mode,
     OnFailure,
     PromptHandler,
 )
@@ -148,10 +148,10 @@ def failure_mode(name: str, value: object) -> OnFailure | Wrong:
     return choice if isinstance(choice, Wrong) else OnFailure(choice)
 
 
-def mode(name: str, value: object) -> Mode | Wrong:
+def mode(name: str, value: object) -> HandlerMode | Wrong:
     """Accept `"enforce"` or `"shadow"`."""
     choice = one_of("enforce", "shadow")(name, value)
-    return choice if isinstance(choice, Wrong) else Mode(choice)
+    return choice if isinstance(choice, Wrong) else HandlerMode(choice)
 
 
 def closed_flag(name: str, value: object) -> OnFailure | Wrong:

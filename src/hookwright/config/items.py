@@ -11,7 +11,7 @@ import msgspec
 
 from hookwright.config.files import Unreadable, is_inside, read_bytes
 from hookwright.config.reserved import Variable, variable_kind
-from hookwright.config.scripts import MAX_FILES, Reach, Role, Runs, TooManyFiles, module_names, what_runs
+from hookwright.config.scripts import MAX_FILES, Reach, Runs, ScriptRole, TooManyFiles, module_names, what_runs
 from hookwright.config.truststore import FileCopy, Record
 from hookwright.errors import TrustError
 from hookwright.protocol.handlers import Handler, MatcherGroup
@@ -160,14 +160,18 @@ def hook_item(group: MatcherGroup, handler: Handler, reach: Reach) -> Bound:
         project=reach.project_dir,
     )
     here = [path for path in found.files if os.path.lexists(path) and is_inside(path, reach.root or reach.project_dir)]
-    run = tuple(path for path in here if found.files[path] is Role.RUN)
-    return Bound(item, found, copies, stamps, run, tuple(path for path in here if found.files[path] is Role.MODULE))
+    run = tuple(path for path in here if found.files[path] is ScriptRole.RUN)
+    return Bound(
+        item, found, copies, stamps, run, tuple(path for path in here if found.files[path] is ScriptRole.MODULE)
+    )
 
 
 def _own(found: Runs, handler: Handler, reach: Reach) -> Runs:
     if handler.source.from_project:
         return found
-    files = {path: role for path, role in found.files.items() if role is not Role.NAMED and _below(path, reach.root)}
+    files = {
+        path: role for path, role in found.files.items() if role is not ScriptRole.NAMED and _below(path, reach.root)
+    }
     modules = {folder: names for folder, names in found.modules.items() if files and _below(folder, reach.root)}
     return msgspec.structs.replace(found, files=files, modules=modules)
 

@@ -15,13 +15,13 @@ from hookwright.config.locations import Locations, SettingsFile, Surroundings, a
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import Enabled, find_plugins, plugin_hooks
 from hookwright.config.scripts import Reach
-from hookwright.config.settings import Declared, Effect, Settings, declare, hold_by, merge, setting_keys
+from hookwright.config.settings import Declared, SettingEffect, Settings, declare, hold_by, merge, setting_keys
 from hookwright.config.trust import TrustGate, TrustPolicy
 from hookwright.config.truststore import TrustStore
 from hookwright.errors import ConfigError
 from hookwright.hookset import HookSet
 from hookwright.protocol.diagnostics import Diagnostic, Severity
-from hookwright.protocol.handlers import Handler, Mode
+from hookwright.protocol.handlers import Handler, HandlerMode
 from hookwright.protocol.host import Host
 from hookwright.protocol.outcome import SkipReason
 from hookwright.protocol.sources import Scope, Source
@@ -172,7 +172,7 @@ def _in_shadow(found: Found) -> Found:
     """Return what a file declares with every handler in shadow mode."""
     groups = []
     for group in found.groups:
-        handlers = tuple(msgspec.structs.replace(handler, mode=Mode.SHADOW) for handler in group.handlers)
+        handlers = tuple(msgspec.structs.replace(handler, mode=HandlerMode.SHADOW) for handler in group.handlers)
         groups.append(msgspec.structs.replace(group, handlers=handlers))
     return Found(tuple(groups), found.diagnostics)
 
@@ -237,7 +237,7 @@ def _declare(read: Sequence[_Read], gate: TrustGate) -> tuple[list[Declared], li
         reports += item.diagnostics
         if item.tree is None:
             continue
-        effect = Effect.FULL
+        effect = SettingEffect.FULL
         if item.file.scope in _PROJECT_SCOPES:
             effect = _effect(levels[item.file.project], gate)
         one, found = declare(item.tree, item.origin, effect)
@@ -246,13 +246,13 @@ def _declare(read: Sequence[_Read], gate: TrustGate) -> tuple[list[Declared], li
     return declared, reports
 
 
-def _effect(level: _Level, gate: TrustGate) -> Effect:
+def _effect(level: _Level, gate: TrustGate) -> SettingEffect:
     """Return how far the settings of one level take effect."""
     if level.settings is not None and not gate.trusts(level.settings):
-        return Effect.NONE
+        return SettingEffect.NONE
     if level.variables is not None and gate.trusts(level.variables):
-        return Effect.VARIABLES
-    return Effect.KNOWN if gate.policy is TrustPolicy.EVERYTHING else Effect.PROJECT
+        return SettingEffect.VARIABLES
+    return SettingEffect.KNOWN if gate.policy is TrustPolicy.EVERYTHING else SettingEffect.PROJECT
 
 
 def _switch_reports(settings: Settings) -> list[Diagnostic]:

@@ -51,7 +51,7 @@ class PermissionSettings(msgspec.Struct, frozen=True):
     default_mode: str | None = None
 
 
-class Effect(enum.Enum):
+class SettingEffect(enum.Enum):
     """How far the settings of a file take effect."""
 
     #: Not at all: the file of an untrusted project.
@@ -157,9 +157,9 @@ def hold_by(settings: Settings, forced: frozenset[str]) -> Callable[[Handler], t
     return hold
 
 
-def declare(tree: Tree, origin: Source, effect: Effect) -> tuple[Declared, tuple[Diagnostic, ...]]:
+def declare(tree: Tree, origin: Source, effect: SettingEffect) -> tuple[Declared, tuple[Diagnostic, ...]]:
     """Check the keys of one file; report invalid ones and, in an untrusted file, ignored ones."""
-    effective = effect is not Effect.NONE
+    effective = effect is not SettingEffect.NONE
     reader = _SettingsReader(tree, origin, effect)
     declared = Declared(
         origin=origin,
@@ -189,11 +189,11 @@ def setting_keys(tree: Tree) -> dict[str, Json]:
 class _SettingsReader:
     """One pass over the keys of one file."""
 
-    def __init__(self, tree: Tree, origin: Source, effect: Effect) -> None:
+    def __init__(self, tree: Tree, origin: Source, effect: SettingEffect) -> None:
         self.tree = tree
         self.origin = origin
         self.effect = effect
-        self.effective = effect is not Effect.NONE
+        self.effective = effect is not SettingEffect.NONE
         self.top: dict[str, Json] = tree.value if isinstance(tree.value, dict) else {}
         self.diagnostics: list[Diagnostic] = []
         if not isinstance(tree.value, dict):

@@ -14,7 +14,7 @@ from hookwright.config.locations import Locations, Surroundings, locate
 from hookwright.config.parse import Found, parse_hooks
 from hookwright.config.plugins import find_plugins
 from hookwright.config.scripts import Reach
-from hookwright.config.settings import Effect, declare, merge
+from hookwright.config.settings import SettingEffect, declare, merge
 from hookwright.errors import ConfigError
 from hookwright.lint.subject import CheckedHook, CheckOptions, Document, Role, Subject
 from hookwright.protocol.events import CATALOGUE
@@ -192,7 +192,7 @@ def _json(path: str, role: Role, source: Source, reach: Reach) -> Document:
     if isinstance(parsed, Broken):
         return Document(path, text, role, source, parsed, ("hooks",), Found(), reach)
     at = _hooks_at(parsed.value, role)
-    effect = Effect.KNOWN if source.scope in (Scope.PROJECT, Scope.LOCAL) else Effect.FULL
+    effect = SettingEffect.KNOWN if source.scope in (Scope.PROJECT, Scope.LOCAL) else SettingEffect.FULL
     declared = declare(parsed, source, effect) if role is Role.SETTINGS else None
     found = parse_hooks(parsed, source, at) if at is not None else Found()
     if declared is not None:

@@ -19,9 +19,9 @@ from hookwright.lint.programs.ir import (
     Asks,
     Branch,
     Call,
+    CodePlace,
     Language,
     Leave,
-    Place,
     Program,
     Stmt,
     Text,
@@ -119,7 +119,7 @@ def launch(handler: Handler, reach: Reach) -> Launch:
         known["CLAUDE_PLUGIN_ROOT"] = reach.plugin_root
     if handler.args is not None:
         words = tuple(text(_expanded(word, known)) for word in (handler.command, *handler.args))
-        call = Call(Place(), words)
+        call = Call(CodePlace(), words)
         return Launch(None, tuple(_scripts([Point(call)], reach)))
     if handler.shell == "powershell":
         return Launch(unread=_LANGUAGES["pwsh"])
@@ -143,7 +143,7 @@ def _one_command(command: str, known: Mapping[str, str]) -> list[Point]:
     except ValueError:
         return []
     home = known["HOME"]
-    return [Point(Call(Place(), tuple(text(home + w[1:] if w.startswith("~/") else w) for w in words)))]
+    return [Point(Call(CodePlace(), tuple(text(home + w[1:] if w.startswith("~/") else w) for w in words)))]
 
 
 def _expanded(word: str, known: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from hookwright.config.scripts import Reach
 from hookwright.config.settings import Declared
 from hookwright.lint.launch import Launch, launch
 from hookwright.lint.model import Position
-from hookwright.lint.programs.ir import Place, Program
+from hookwright.lint.programs.ir import CodePlace, Program
 from hookwright.lint.targets import Target
 from hookwright.matching.matchers import Matcher, compile_matcher
 from hookwright.protocol.events import CATALOGUE, EventRules
@@ -178,7 +178,7 @@ class CheckedHook(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the position of its matcher, or of the group."""
         return self.document.place((*self.group_at, "matcher"))
 
-    def position(self, program: Program, place: Place) -> Position:
+    def position(self, program: Program, place: CodePlace) -> Position:
         """Return the position of a place in one of its programs; for an inline command, that of the command."""
         if program.path:
             return Position(program.path, place.line, place.column)

@@ -34,7 +34,7 @@ class OnFailure(enum.Enum):
     BLOCK = "block"
 
 
-class Mode(enum.Enum):
+class HandlerMode(enum.Enum):
     """Whether what a handler says has an effect."""
 
     ENFORCE = "enforce"
@@ -55,12 +55,12 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     status_message: str | None = None
     once: bool = False
     on_failure: OnFailure = OnFailure.CONTINUE
-    mode: Mode = Mode.ENFORCE
+    mode: HandlerMode = HandlerMode.ENFORCE
 
     @property
     def shadow(self) -> bool:
         """Whether the handler runs without any effect, to see what it would decide."""
-        return self.mode is Mode.SHADOW
+        return self.mode is HandlerMode.SHADOW
 
     @property
     def label(self) -> str:

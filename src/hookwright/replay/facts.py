@@ -50,7 +50,7 @@ PASSING = ("session_id", "transcript_path", "tool_use_id", "prompt_id", "agent_i
 _NAMES_PASSING = re.compile("|".join((*PASSING, "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID")))
 
 
-class Facts(msgspec.Struct, frozen=True):
+class PastFacts(msgspec.Struct, frozen=True):
     """What the text of one handler shows."""
 
     #: A digest of the handler, where it is declared for, and the content of every file it runs.
@@ -72,13 +72,13 @@ class Facts(msgspec.Struct, frozen=True):
         return re.search(rf"\b{re.escape(field)}\b", self.text) is not None
 
 
-def facts_of(entry: Entry, loaded: Loaded) -> Facts:
+def facts_of(entry: Entry, loaded: Loaded) -> PastFacts:
     """Read what a configured handler runs and describe it."""
     handler = entry.handler
     files, digests = _read(handler, loaded.gate.reach)
     text = "\n".join((*_declared(handler), *files.values()))
     clock, network = _uses(handler, files)
-    return Facts(
+    return PastFacts(
         id=_digest(entry, digests),
         text=text,
         clock=clock,

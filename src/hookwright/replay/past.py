@@ -39,7 +39,7 @@ class Fate(enum.Enum):
     UNANSWERED = "unanswered"
 
 
-class Place(msgspec.Struct, frozen=True, order=True):
+class SourceLine(msgspec.Struct, frozen=True, order=True):
     """A line of a source; the first line is 1."""
 
     file: str
@@ -50,7 +50,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     """One event that happened."""
 
     event: Event
-    place: Place
+    place: SourceLine
     #: Seconds since 1970; None if the source has no time.
     time: float | None
     #: What became of the call; None for events without a call.

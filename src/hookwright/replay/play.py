@@ -21,12 +21,12 @@ from hookwright.protocol.host import Host
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome, Run, Skip, SkipReason
 from hookwright.protocol.wire import encode
-from hookwright.replay.facts import Facts, facts_of
+from hookwright.replay.facts import PastFacts, facts_of
 from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt, Ran, Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.transcript_copy import TranscriptCopy
-from hookwright.replay.watching import Answers, Inside, Watched, Witness, moved
+from hookwright.replay.watching import Inside, KeptAnswers, Watched, Witness, moved
 
 #: The random name of a file with a long text.
 _SPILLED = re.compile(r"hook-[0-9a-f]{16}\.txt")
@@ -46,7 +46,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     #: Ids of handlers that were seen to depend on nothing but the event.
     pure: frozenset[str] = frozenset()
     #: Answers to equal events; None to ask about every event.
-    answers: Answers | None = None
+    answers: KeptAnswers | None = None
     #: Whether events are missing, so that what a hook keeps between events is incomplete.
     sampled: bool = False
 
@@ -56,19 +56,19 @@ class Survey:
 
     def __init__(self, loaded: Loaded | None) -> None:
         self._engine: HookEngine | None = None
-        self._facts: dict[int, tuple[Entry, Facts]] = {}
+        self._facts: dict[int, tuple[Entry, PastFacts]] = {}
         self.digest = ""
         if loaded is not None:
             self._engine = HookEngine(loaded.hooks, host=loaded.host, executors={}, gate=loaded.gate)
             self._facts = {id(entry.handler): (entry, facts_of(entry, loaded)) for entry in loaded.hooks}
             self.digest = loaded.hooks.digest
 
-    def facts(self, handler: Handler) -> Facts:
+    def facts(self, handler: Handler) -> PastFacts:
         """Return what is known of a handler of this configuration."""
         return self._facts[id(handler)][1]
 
     @property
-    def handlers(self) -> tuple[tuple[Entry, Facts], ...]:
+    def handlers(self) -> tuple[tuple[Entry, PastFacts], ...]:
         """Every configured handler with what is known of it, in configuration order."""
         return tuple(self._facts.values())
 
@@ -76,7 +76,7 @@ class Survey:
         """Return whether any handler is configured for an event."""
         return self._engine is not None and bool(self._engine.hooks.of_event(event))
 
-    def selected(self, event: Event) -> tuple[Facts, ...]:
+    def selected(self, event: Event) -> tuple[PastFacts, ...]:
         """Return the handlers that run for an event, in order."""
         if self._engine is None:
             return ()

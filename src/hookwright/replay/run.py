@@ -19,13 +19,13 @@ from hookwright.observers.journal import short
 from hookwright.protocol.events import CATALOGUE, UserPromptSubmit
 from hookwright.protocol.handlers import CommandHandler
 from hookwright.replay.choice import Choice
-from hookwright.replay.facts import Facts
+from hookwright.replay.facts import PastFacts
 from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
 from hookwright.replay.past import Past
 from hookwright.replay.play import Survey
 from hookwright.replay.pool import Killed, OutOfTime, TaskRun
-from hookwright.replay.sides import Side, side
-from hookwright.replay.work import Pair, Plan, Trial, play_sessions, try_handlers
+from hookwright.replay.sides import ReplaySide, side
+from hookwright.replay.work import Pair, ReplayPlan, Trial, play_sessions, try_handlers
 
 #: Events on which a handler is tried before it is believed to be pure.
 _TRIED = 2
@@ -39,7 +39,7 @@ Wanted = Callable[[str, str], bool]
 Source = Iterable[Past] | Callable[[Wanted], Iterable[Past]]
 
 
-class Sample(msgspec.Struct, frozen=True):
+class SampleSize(msgspec.Struct, frozen=True):
     """Which events of many are replayed."""
 
     #: A number of events, or a share of them if it is below 1.
@@ -56,7 +56,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     env: tuple[str, ...] = ()
     jobs: int = msgspec.field(default_factory=lambda: os.cpu_count() or 1)
     choice: Choice = msgspec.field(default_factory=Choice)
-    sample: Sample | None = None
+    sample: SampleSize | None = None
     #: Whether an answer is used again for an equal event.
     reuse: bool = True
     #: Seconds after which no further task begins; None for no limit.
@@ -122,7 +122,7 @@ class Replay:
     """A replay that is ready to run: what will be fired, at which handlers, and how."""
 
     def __init__(
-        self, source: Source, sides: tuple[Side, Side], conditions: Conditions, run: TaskRun[list[Pair]]
+        self, source: Source, sides: tuple[ReplaySide, ReplaySide], conditions: Conditions, run: TaskRun[list[Pair]]
     ) -> None:
         self.conditions = conditions
         self.sides = sides
@@ -151,9 +151,9 @@ class Replay:
             return past
         return msgspec.structs.replace(past, event=msgspec.structs.replace(past.event, tool_response=None))
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> ReplayPlan:
         places = self.conditions.places
-        return Plan(
+        return ReplayPlan(
             baseline=self.sides[0],
             candidate=self.sides[1],
             level=self.conditions.isolation,
@@ -201,7 +201,7 @@ class Replay:
         before, now = (survey.unasked(past.event) for survey in self._surveys)
         return Change(past=past, before=before, now=now, bucket=compare(before, now))
 
-    def _selected(self, past: Past) -> list[Facts]:
+    def _selected(self, past: Past) -> list[PastFacts]:
         return [facts for survey in self._surveys for facts in survey.selected(past.event)]
 
     def _parts(self, session: _Session) -> list[tuple[Past, ...]]:
@@ -240,7 +240,7 @@ class Replay:
                 yield Trial(bool(number), position, tuple(events[facts.id]))
 
 
-def _may_be_pure(entry: Entry, facts: Facts) -> bool:
+def _may_be_pure(entry: Entry, facts: PastFacts) -> bool:
     """Return whether the text of a handler allows that it depends on nothing but the event."""
     handler = entry.handler
     plain = isinstance(handler, CommandHandler) and not handler.background and not handler.once
@@ -269,7 +269,7 @@ def _changes(part: Sequence[Past], result: list[Pair] | Killed | OutOfTime) -> l
     ]
 
 
-def _row(entry: Entry, facts: Facts, sides: tuple[str, ...], plan: Plan) -> HandlerRow:
+def _row(entry: Entry, facts: PastFacts, sides: tuple[str, ...], plan: ReplayPlan) -> HandlerRow:
     handler = entry.handler
     source = handler.source
     return HandlerRow(
@@ -285,7 +285,7 @@ def _row(entry: Entry, facts: Facts, sides: tuple[str, ...], plan: Plan) -> Hand
     )
 
 
-def sampled(pasts: Sequence[Past], sample: Sample | None) -> list[Past]:
+def sampled(pasts: Sequence[Past], sample: SampleSize | None) -> list[Past]:
     """Return the events of a sample.
 
     Law: which events are taken depends on their ids and the seed alone, never on their order; a larger sample with the

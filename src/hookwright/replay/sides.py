@@ -20,7 +20,7 @@ ALLOWED = ("PATH", "LANG", "TZ")
 _PATIENCE = 120
 
 
-class Side(msgspec.Struct, frozen=True):
+class ReplaySide(msgspec.Struct, frozen=True):
     """One configuration: its name on the command line, and where its hooks are loaded from."""
 
     name: str
@@ -29,7 +29,7 @@ class Side(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def side(name: str, current: Places) -> Iterator[Side]:
+def side(name: str, current: Places) -> Iterator[ReplaySide]:
     """Find the configuration a name means; what it needs on disk exists inside the context.
 
     Law: `current` is the configuration of the project as it is; `none` has no hooks; `git:REV` is the configuration and
@@ -37,17 +37,17 @@ def side(name: str, current: Places) -> Iterator[Side]:
     or a JSON object and nothing else. Managed hooks are part of every configuration but `none`.
     """
     if name == "none":
-        yield Side(name, None)
+        yield ReplaySide(name, None)
     elif name == "current":
-        yield Side(name, current)
+        yield ReplaySide(name, current)
     elif name.startswith("git:"):
         with _checkout(name, current) as folder:
-            yield Side(name, msgspec.structs.replace(current, project=folder))
+            yield ReplaySide(name, msgspec.structs.replace(current, project=folder))
     elif name.startswith("+"):
-        yield Side(name, msgspec.structs.replace(current, settings=(*current.settings, name[1:])))
+        yield ReplaySide(name, msgspec.structs.replace(current, settings=(*current.settings, name[1:])))
     else:
         only = msgspec.structs.replace(current, sources=(), settings=(name,), plugin_dirs=())
-        yield Side("JSON" if name.lstrip().startswith("{") else short_path(name, os.getcwd()), only)
+        yield ReplaySide("JSON" if name.lstrip().startswith("{") else short_path(name, os.getcwd()), only)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from hookwright.config.locations import Surroundings
 from hookwright.replay.choice import Choice
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.transcripts.files import STDIN, find
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.sessions import events_of, events_of_stream
 
 #: How far back the history of a project goes if no source is named.
@@ -29,7 +29,7 @@ def past_events(
     what happened before it began. `coverage` is complete when the last event has been yielded. Raise NoSource for a
     source that does not exist.
     """
-    once = Once(coverage if coverage is not None else Coverage())
+    once = Deduplication(coverage if coverage is not None else Coverage())
     for source in find([name for name in sources if name != STDIN], once.coverage, choice.since):
         yield from events_of(source, choice, once)
     if STDIN in sources:

@@ -14,7 +14,7 @@ from hookwright.protocol.handlers import Handler, Kind
 from hookwright.protocol.job import Executor, Job
 from hookwright.protocol.replies import Exited, Failed, Failure, Reply, TimedOut
 from hookwright.protocol.wire import encode_event
-from hookwright.replay.facts import PASSING, Facts
+from hookwright.replay.facts import PASSING, PastFacts
 from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt
 from hookwright.replay.past import Past, Provenance
@@ -46,7 +46,7 @@ class Witness(msgspec.Struct):
     took: dict[str, float] = msgspec.field(default_factory=dict)
 
 
-class Answers:
+class KeptAnswers:
     """Answers to events of equal content, of handlers that depend on nothing else."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Watched:
     """Wraps the command executor of one configuration; everything after the reply is the engine's own."""
 
     def __init__(
-        self, command: Executor, facts: Callable[[Handler], Facts], view: View, answers: Answers | None
+        self, command: Executor, facts: Callable[[Handler], PastFacts], view: View, answers: KeptAnswers | None
     ) -> None:
         self._command = command
         self._facts = facts
@@ -127,7 +127,7 @@ class Watched:
             self._witness.doubts += self._doubts(facts, reply)
         return reply
 
-    async def _by_content(self, job: Job, facts: Facts) -> Reply:
+    async def _by_content(self, job: Job, facts: PastFacts) -> Reply:
         """Ask a handler about the content of an event, or use its answer to an equal one."""
         same = without_passing(job.event)
         payload = encode_event(same)
@@ -147,7 +147,7 @@ class Watched:
             self._answers.put(key, reply, took)
         return reply
 
-    def _doubts(self, facts: Facts, reply: Reply) -> list[Doubt]:
+    def _doubts(self, facts: PastFacts, reply: Reply) -> list[Doubt]:
         """Return why this answer may not be that of then.
 
         Law: a reply that shows a refused write or a missing network is doubted; so is one of a handler that uses the

@@ -23,18 +23,18 @@ from hookwright.replay.isolation.views import enter
 from hookwright.replay.model import Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.play import Player, Setting, host_of
-from hookwright.replay.sides import ALLOWED, Side
-from hookwright.replay.watching import Answers, Inside, without_passing
+from hookwright.replay.sides import ALLOWED, ReplaySide
+from hookwright.replay.watching import Inside, KeptAnswers, without_passing
 
 #: A pair of outcomes: of the baseline and of the candidate.
 Pair = tuple[Replayed, Replayed]
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a worker needs to know, the same for every task of a replay."""
 
-    baseline: Side
-    candidate: Side
+    baseline: ReplaySide
+    candidate: ReplaySide
     #: The level of isolation.
     level: str
     #: The project and the home directory whose files are kept from change.
@@ -79,18 +79,18 @@ def try_handlers(packed: bytes, trials: Sequence[Trial]) -> frozenset[str]:
 
 
 #: The worker of this process and the plan it was set up for; a process has one at a time.
-_HELD: list[tuple[bytes, Worker]] = []
+_HELD: list[tuple[bytes, ReplayWorker]] = []
 
 
-def _worker(packed: bytes) -> Worker:
+def _worker(packed: bytes) -> ReplayWorker:
     """Set a worker up at the first task of a plan; it lasts until the process ends or gets another plan."""
     if _HELD and _HELD[0][0] == packed:
         return _HELD[0][1]
     _close()
-    plan: Plan = pickle.loads(packed)
+    plan: ReplayPlan = pickle.loads(packed)
     if not _HELD:
         atexit.register(_close)
-    _HELD.append((packed, Worker(plan)))
+    _HELD.append((packed, ReplayWorker(plan)))
     return _HELD[0][1]
 
 
@@ -99,10 +99,10 @@ def _close() -> None:
         _HELD.pop()[1].close()
 
 
-class Worker:
+class ReplayWorker:
     """Both configurations in one view of the machine."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ReplayPlan) -> None:
         self._closing = ExitStack()
         level = next(one for one in LEVELS if one.name.value == plan.level)
         if level.isolated and os.getpid() == plan.started_by:
@@ -112,14 +112,16 @@ class Worker:
         self._loop = self._closing.enter_context(asyncio.Runner())
         self._env = plan.environment()
         self._loaded = [side.places.load() if side.places else None for side in (plan.baseline, plan.candidate)]
-        shared: dict[str, Answers] = {}  # equal handlers of both configurations are asked once
+        shared: dict[str, KeptAnswers] = {}  # equal handlers of both configurations are asked once
         self._settings = []
         for number, loaded in enumerate(self._loaded):
-            answers = shared.setdefault(loaded.project_dir, Answers()) if loaded is not None and plan.reuse else None
+            answers = (
+                shared.setdefault(loaded.project_dir, KeptAnswers()) if loaded is not None and plan.reuse else None
+            )
             self._settings.append(self._setting(plan, str(number), answers))
         self._players = [Player(*pair) for pair in zip(self._loaded, self._settings, strict=True)]
 
-    def _setting(self, plan: Plan, name: str, answers: Answers | None) -> Setting:
+    def _setting(self, plan: ReplayPlan, name: str, answers: KeptAnswers | None) -> Setting:
         return Setting(
             view=self._view,
             project=os.path.realpath(plan.project),

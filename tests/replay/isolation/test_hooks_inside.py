@@ -13,7 +13,7 @@ import pytest
 from hookwright.processes.guard import start_guarded
 from hookwright.processes.process import Command, Expired, NotStarted
 from hookwright.processes.watchdog import Watchdog
-from hookwright.replay.isolation.levels import Level
+from hookwright.replay.isolation.levels import IsolationLevel
 from hookwright.replay.isolation.views import View
 from replay.isolation.outside import Outside
 from replay.isolation.test_hostile import around, inside, level, user
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 
-def test_a_hook_that_reaches_its_limit_is_ended(user: int, level: Level, around: Outside) -> None:
+def test_a_hook_that_reaches_its_limit_is_ended(user: int, level: IsolationLevel, around: Outside) -> None:
     async def expire(view: View) -> tuple[bool, bytes]:
         watchdog = Watchdog()
         mark = "HOOKWRIGHT_RUN=test.1"
@@ -44,7 +44,7 @@ def test_a_hook_that_reaches_its_limit_is_ended(user: int, level: Level, around:
     assert time.monotonic() - began < 20
 
 
-def test_warm_hooks_answer_as_cold_ones(level: Level, around: Outside, user: int) -> None:
+def test_warm_hooks_answer_as_cold_ones(level: IsolationLevel, around: Outside, user: int) -> None:
     if user != os.geteuid():
         pytest.skip("the interpreter of the tests may be in a private folder of root")
 

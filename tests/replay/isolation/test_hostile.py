@@ -15,7 +15,7 @@ import pytest
 from hookwright.errors import HookwrightError
 from hookwright.replay.isolation.alone import in_fork
 from hookwright.replay.isolation.bounds import Bounds
-from hookwright.replay.isolation.levels import LEVELS, Level, Name
+from hookwright.replay.isolation.levels import LEVELS, IsolationLevel, Name
 from hookwright.replay.isolation.views import View, enter
 from replay.isolation.outside import ORDINARY, Outside, become, outside
 
@@ -57,7 +57,7 @@ def python(user: int) -> str:
     pytest.skip(f"there is no interpreter that user {user} may run")
 
 
-def inside(user: int, function: Callable[[View], Result], level: Level, bounds: Bounds) -> Result:
+def inside(user: int, function: Callable[[View], Result], level: IsolationLevel, bounds: Bounds) -> Result:
     """Run a function in a view of a user."""
 
     def run() -> Result:
@@ -86,8 +86,8 @@ def around(user: int) -> Iterator[Outside]:
 
 
 @pytest.fixture(params=[level for level in LEVELS if level.isolated], ids=lambda level: level.name.value)
-def level(request: pytest.FixtureRequest, user: int, around: Outside) -> Level:
-    found: Level = request.param
+def level(request: pytest.FixtureRequest, user: int, around: Outside) -> IsolationLevel:
+    found: IsolationLevel = request.param
     try:
         inside(user, lambda view: None, found, around.bounds)
     except (OSError, HookwrightError) as problem:
@@ -108,7 +108,7 @@ def attack(view: View, around: Outside, program: str) -> dict[str, str]:
     return results
 
 
-def test_hostile_hooks_leave_everything_outside_as_it_was(user: int, level: Level, around: Outside) -> None:
+def test_hostile_hooks_leave_everything_outside_as_it_was(user: int, level: IsolationLevel, around: Outside) -> None:
     """Nothing outside changes, nothing is reached, no process is left, and a renewed view shows nothing of them."""
     program = python(user)
 

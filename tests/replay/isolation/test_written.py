@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hookwright.replay.isolation.alone import in_fork, run_isolated
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import why_not
-from hookwright.replay.isolation.levels import LEVELS, Level, Name
+from hookwright.replay.isolation.levels import LEVELS, IsolationLevel, Name
 from hookwright.replay.isolation.views import View
 from replay.isolation.outside import tree
 
@@ -52,7 +52,7 @@ def bounds() -> Iterator[Bounds]:
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations=OPERATIONS)
 def test_written_names_exactly_what_changed(
-    level: Level, bounds: Bounds, operations: list[tuple[str, str, str]]
+    level: IsolationLevel, bounds: Bounds, operations: list[tuple[str, str, str]]
 ) -> None:
     if reason := _why_not(level, bounds):
         pytest.skip(f"this machine does not allow the level {level.name.value}: {reason}")
@@ -65,7 +65,7 @@ def test_written_names_exactly_what_changed(
 _KNOWN: dict[Name, str | None] = {}
 
 
-def _why_not(level: Level, bounds: Bounds) -> str | None:
+def _why_not(level: IsolationLevel, bounds: Bounds) -> str | None:
     if level.name not in _KNOWN:
         _KNOWN[level.name] = why_not(level, bounds)
     return _KNOWN[level.name]

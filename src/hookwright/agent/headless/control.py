@@ -11,7 +11,7 @@ import msgspec
 from hookwright.agent.agent import Agent
 from hookwright.agent.headless.host import HostLink
 from hookwright.agent.headless.initialization import Initialization, InvalidInitialization, read_initialization
-from hookwright.agent.headless.requests import Refused, carry_out, server_info
+from hookwright.agent.headless.requests import RefusedRequest, carry_out, server_info
 from hookwright.agent.state.inbox import Closed, Prompt
 from hookwright.protocol.jsontext import Json
 
@@ -82,7 +82,7 @@ class Control:
         request = request if isinstance(request, dict) else {}
         try:
             answer = self._late(agent, request) if _is_initialize(value) else await carry_out(agent, request)
-        except (Refused, InvalidInitialization) as refusal:
+        except (RefusedRequest, InvalidInitialization) as refusal:
             self.link.refuse(name, str(refusal))
         else:
             self.link.succeed(name, answer)
@@ -91,7 +91,7 @@ class Control:
         """Register the hooks of an `initialize` request that came after a prompt; the rest of it is too late."""
         found = read_initialization(request, self.link.ask)
         if found.agents or found.skills is not None or found.servers:
-            raise Refused("initialize must be the first line: agents, skills and servers are fixed from then on")
+            raise RefusedRequest("initialize must be the first line: agents, skills and servers are fixed from then on")
         if found.hooks is not None:
             agent.session.hooks.activate(found.hooks.groups)
         return server_info(agent)

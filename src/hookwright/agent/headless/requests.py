@@ -15,7 +15,7 @@ from hookwright.protocol.wire import encode
 WINDOW = 200_000
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A refused request; the message says why."""
 
 
@@ -27,7 +27,7 @@ async def carry_out(agent: Agent, request: Mapping[str, Json]) -> Response:
     name = request.get("subtype")
     run = REQUESTS.get(name) if isinstance(name, str) else None
     if run is None:
-        raise Refused(f"the control request {name!r} is not supported")
+        raise RefusedRequest(f"the control request {name!r} is not supported")
     return await run(agent, request)
 
 
@@ -61,7 +61,7 @@ async def _interrupt(agent: Agent, request: Mapping[str, Json]) -> Response:  # 
 async def _set_model(agent: Agent, request: Mapping[str, Json]) -> Response:
     done = await agent.switch_model(str(request.get("model") or agent.session.model.main_model))
     if isinstance(done, SwitchRefused):
-        raise Refused(done.reason)
+        raise RefusedRequest(done.reason)
     return {"model": done}
 
 
@@ -70,10 +70,10 @@ async def _set_permission_mode(agent: Agent, request: Mapping[str, Json]) -> Res
     try:
         agent.session.set_mode(mode)
     except InvalidUpdate as error:
-        raise Refused(str(error)) from None
+        raise RefusedRequest(str(error)) from None
     now = agent.session.permissions.mode.value
     if now != mode:
-        raise Refused(
+        raise RefusedRequest(
             f"Cannot set permission mode to {mode}: the session was not started with --permission-mode {mode}"
         )
     return {"mode": now}
@@ -82,14 +82,14 @@ async def _set_permission_mode(agent: Agent, request: Mapping[str, Json]) -> Res
 async def _register_repo_root(agent: Agent, request: Mapping[str, Json]) -> Response:
     path = request.get("path") or request.get("directory") or request.get("root")
     if not isinstance(path, str):
-        raise Refused("register_repo_root needs `path`, the directory to add")
+        raise RefusedRequest("register_repo_root needs `path`, the directory to add")
     return {"message": agent.add_directory(path)}
 
 
 async def _stop_task(agent: Agent, request: Mapping[str, Json]) -> Response:
     task_id = str(request.get("task_id"))
     if not await agent.stop_task(task_id):
-        raise Refused(f"No task found with ID: {task_id}")
+        raise RefusedRequest(f"No task found with ID: {task_id}")
     return {}
 
 
@@ -111,7 +111,7 @@ async def _on_server(agent: Agent, request: Mapping[str, Json], change: Callable
     try:
         await change(str(request.get("serverName")))
     except McpError as error:
-        raise Refused(str(error)) from None
+        raise RefusedRequest(str(error)) from None
     finally:
         agent.session.equipment.equip()
 
@@ -159,7 +159,7 @@ def _server(agent: Agent, tool: str) -> str:
 
 
 async def _rewind_files(agent: Agent, request: Mapping[str, Json]) -> Response:  # noqa: ARG001 - as above
-    raise Refused("rewind_files: files are not checkpointed here; use git")
+    raise RefusedRequest("rewind_files: files are not checkpointed here; use git")
 
 
 REQUESTS: dict[str, Callable[[Agent, Mapping[str, Json]], Awaitable[Response]]] = {

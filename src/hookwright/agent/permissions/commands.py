@@ -18,7 +18,7 @@ from hookwright.agent.permissions.options import (
     SEARCH,
     TALK,
     WORK,
-    Line,
+    CommandLine,
     find_paths,
     options,
     split,
@@ -144,7 +144,7 @@ def _in_tables(name: str, words: Sequence[str]) -> Sequence[str] | None:
     return None
 
 
-def _searched(name: str, line: Line) -> Sequence[str]:
+def _searched(name: str, line: CommandLine) -> Sequence[str]:
     """Return the paths that a search reads; without any it reads its input, or the working directory."""
     patterned = line.given & {"e", "regexp"} or "files" in line.given
     paths = line.operands if patterned else line.operands[1:]
@@ -190,7 +190,7 @@ def _destinations(paths: Sequence[str]) -> list[str]:
     return [os.path.join(paths[-1], os.path.basename(os.path.normpath(path))) for path in paths[:-1]]
 
 
-def _pairs(paths: Sequence[str], line: Line) -> list[tuple[str, str]]:
+def _pairs(paths: Sequence[str], line: CommandLine) -> list[tuple[str, str]]:
     """Return each source with the path that it becomes."""
     count = len(line.operands)
     landed = paths[count:]

@@ -14,7 +14,7 @@ import msgspec
 _NUMBER = re.compile(r"-[0-9]+")
 
 
-class Options(msgspec.Struct, frozen=True):
+class CommandOptions(msgspec.Struct, frozen=True):
     """The options that a program may have: letters and long names, without and with a value."""
 
     flags: str = ""
@@ -25,24 +25,24 @@ class Options(msgspec.Struct, frozen=True):
     numbers: bool = False
 
 
-class Line(msgspec.Struct, frozen=True):
+class CommandLine(msgspec.Struct, frozen=True):
     """The words of a command: the options that were given, and the operands."""
 
     given: frozenset[str]
     operands: tuple[str, ...]
 
 
-def options(flags: str = "", valued: str = "", names: str = "", named_values: str = "") -> Options:
+def options(flags: str = "", valued: str = "", names: str = "", named_values: str = "") -> CommandOptions:
     """Describe the options of a program."""
-    return Options(flags, valued, frozenset(names.split()), frozenset(named_values.split()))
+    return CommandOptions(flags, valued, frozenset(names.split()), frozenset(named_values.split()))
 
 
-def with_numbers(known: Options) -> Options:
+def with_numbers(known: CommandOptions) -> CommandOptions:
     """Add options such as `-5`."""
     return msgspec.structs.replace(known, numbers=True)
 
 
-def split(words: Sequence[str], known: Options) -> Line | None:
+def split(words: Sequence[str], known: CommandOptions) -> CommandLine | None:
     """Split the words after a program's name; None if an option is not in the table."""
     given: set[str] = set()
     operands: list[str] = []
@@ -63,10 +63,10 @@ def split(words: Sequence[str], known: Options) -> Line | None:
                 return None
             given |= names
             at += takes_next
-    return Line(frozenset(given), tuple(operands))
+    return CommandLine(frozenset(given), tuple(operands))
 
 
-def _option(word: str, known: Options) -> tuple[set[str], int]:
+def _option(word: str, known: CommandOptions) -> tuple[set[str], int]:
     """Return the options in one word, none if one is not known; and how many of the next words are its value."""
     if word.startswith("--"):
         name, equals, _ = word[2:].partition("=")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from hookwright.agent.permissions.options import Line, Options, options, split, with_numbers
+from hookwright.agent.permissions.options import CommandLine, CommandOptions, options, split, with_numbers
 
 _DIFF_NAMES = (
     "name-only name-status stat shortstat numstat dirstat summary patch no-patch raw minimal patience histogram cached"
@@ -36,7 +36,7 @@ _DIFF = options("abBcCDMpRsuwWz", "GSU", _DIFF_NAMES, _DIFF_VALUES)
 _LOG = with_numbers(
     options("abBcCDEFgiMmPpRstuwWz", "GLnSU", f"{_DIFF_NAMES} {_LOG_NAMES}", f"{_DIFF_VALUES} {_LOG_VALUES}")
 )
-_READING: dict[str, Options] = {
+_READING: dict[str, CommandOptions] = {
     "blame": options("bcCeflLMnpstw", "L", "porcelain line-porcelain show-name show-number show-email date", "date"),
     "branch": options("arv", "", "all remotes verbose show-current list no-color no-column", ""),
     "describe": options("", "", "all tags always long contains exact-match first-parent", "abbrev match exclude dirty"),
@@ -126,7 +126,7 @@ class _Repository(msgspec.Struct, frozen=True):
     common: Path
 
 
-def reading_git(words: Sequence[str], cwd: str) -> Line | None:
+def reading_git(words: Sequence[str], cwd: str) -> CommandLine | None:
     """Return the operands of a git command that only reads; None if it may do more."""
     rest = list(words[1:] if words[:1] == ["--no-pager"] else words)
     known = _READING.get(rest[0]) if rest else None

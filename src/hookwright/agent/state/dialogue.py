@@ -36,7 +36,7 @@ def current_messages() -> Sequence[Message]:
     return tuple(dialogue.messages) if dialogue is not None else ()
 
 
-class Answered(msgspec.Struct, frozen=True):
+class AnsweredPrompt(msgspec.Struct, frozen=True):
     """A message of the model as the API gave it, and the uuids of its lines on disk, one per block."""
 
     message: Mapping[str, Json]
@@ -78,7 +78,7 @@ class Dialogue:
         self.transcript.user(content, name, **fields)
         self.messages.append({"role": "user", "content": content})
 
-    def assistant(self, response: Response, effort: str | None = None) -> Answered:
+    def assistant(self, response: Response, effort: str | None = None) -> AnsweredPrompt:
         """Add a message of the model; `effort` is the level it worked with."""
         message = {
             "id": response.id,
@@ -93,7 +93,7 @@ class Dialogue:
         uuids = self.transcript.assistant(message, effort=effort)
         self._asked_by = uuids[-1]
         self.messages.append({"role": "assistant", "content": message["content"]})
-        return Answered(message, uuids)
+        return AnsweredPrompt(message, uuids)
 
     def keep_result(self, block: Mapping[str, Json], response: Json, refused_by: str | None = None) -> str:
         """Write a tool result to disk and return the uuid of its line; the model gets it with those of its turn."""

@@ -18,7 +18,7 @@ TaskGate = Callable[[Change], Awaitable[str | None]]
 AskModel = Callable[[str, str], Awaitable[str]]
 
 
-class Reading(Protocol):
+class FileReading(Protocol):
     """What searches may show."""
 
     def may_read(self, path: str) -> bool:
@@ -56,7 +56,7 @@ class ToolContext:
     shells: Shells
     env_files: EnvFiles
     board: Board = dataclasses.field(default_factory=Board)
-    reading: Reading = dataclasses.field(default_factory=Unbound)
+    reading: FileReading = dataclasses.field(default_factory=Unbound)
     gate: TaskGate | None = None
     ask_model: AskModel | None = None
     #: Files whose content is in the conversation: read, or written as a whole.

@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Mapping
 
 from hookwright.agent.state.actor import Actor
-from hookwright.agent.state.dialogue import Answered
+from hookwright.agent.state.dialogue import AnsweredPrompt
 from hookwright.agent.state.updates import Said
 from hookwright.models.types import Response
 from hookwright.protocol.events import MessageDisplay
 from hookwright.protocol.jsontext import Json
 
 
-async def display(actor: Actor, response: Response, answered: Answered) -> None:
+async def display(actor: Actor, response: Response, answered: AnsweredPrompt) -> None:
     """Fire MessageDisplay for the main agent's text, then show it; transcript and model keep the original."""
     shown = response.text
     if shown and actor.is_main:

@@ -13,7 +13,7 @@ from hookwright.replay.gate import Gate
 from hookwright.replay.model import Bucket, Change
 from hookwright.replay.past import Coverage
 from hookwright.replay.report.ci import as_sarif, github_lines, junit_lines, markdown_lines
-from hookwright.replay.report.findings import Found
+from hookwright.replay.report.findings import ReportFinding
 from hookwright.replay.report.html import html_lines
 from hookwright.replay.report.machine import as_json, change_line, first_line, last_line
 from hookwright.replay.report.terminal import Paint, terminal_lines
@@ -26,7 +26,7 @@ FORMATS = ("pretty", "json", "jsonl", "html", "junit", "sarif", "github", "md")
 _WIDTH = 100
 
 
-class Output:
+class ReportFile:
     """One report in one format."""
 
     def __init__(self, kind: str, path: str | None, gate: Gate) -> None:
@@ -48,7 +48,7 @@ class Output:
         if self._stream is not None:
             say([escaped(change_line(change, rows))], self._stream)
 
-    def end(self, found: Found, repeats: int) -> None:
+    def end(self, found: ReportFinding, repeats: int) -> None:
         """Write the rest."""
         if self._stream is not None:
             say([escaped(last_line(found, repeats))], self._stream)
@@ -64,7 +64,7 @@ class Output:
             undecided = found.totals.buckets[Bucket.UNDECIDED].events
             say([f"{self._path}: {counts}, {undecided:,} undecided"], sys.stderr)
 
-    def _lines(self, found: Found, repeats: int, stream: TextIO | None) -> Iterable[str]:
+    def _lines(self, found: ReportFinding, repeats: int, stream: TextIO | None) -> Iterable[str]:
         match self._kind:
             case "json":
                 return [escaped(as_json(found, repeats))]
@@ -82,7 +82,7 @@ class Output:
                 return _pretty(found, repeats, stream)
 
 
-def _pretty(found: Found, repeats: int, stream: TextIO | None) -> Iterator[str]:
+def _pretty(found: ReportFinding, repeats: int, stream: TextIO | None) -> Iterator[str]:
     width = columns(stream) if stream is not None else None
     style = Style.of(stream) if stream is not None else Style(False)
     paint = Paint(bold=style.bold, dim=style.dim, bad=style.bad, warn=style.warn)

@@ -14,7 +14,7 @@ import msgspec
 from hookwright._version import __version__
 from hookwright.cases.record import as_json as cases_as_json
 from hookwright.cases.record import as_yaml as cases_as_yaml
-from hookwright.cli.history.output import FORMATS, Output
+from hookwright.cli.history.output import FORMATS, ReportFile
 from hookwright.cli.journaloptions import moment
 from hookwright.cli.options import add_places, places
 from hookwright.cli.progress import Progress
@@ -30,8 +30,8 @@ from hookwright.replay.isolation.choose import CHOICES, choose
 from hookwright.replay.model import Bucket, Change
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.report.cases import written_cases
-from hookwright.replay.report.findings import Found, about
-from hookwright.replay.run import Conditions, Replay, Sample, Wanted, prepared
+from hookwright.replay.report.findings import ReportFinding, about
+from hookwright.replay.run import Conditions, Replay, SampleSize, Wanted, prepared
 from hookwright.replay.sources import DEFAULT_DAYS, all_sources, past_events, project_sources
 from hookwright.replay.totals import Totals
 from hookwright.storage import replace_file
@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     gate = read_gate(args.fail_on, args.max_likely_false)
     where, coverage = places(args), Coverage()
     conditions = _conditions(args, where)
-    output = Output(args.format, args.out, gate)
+    output = ReportFile(args.format, args.out, gate)
     candidate, baseline = sides(args)
     began = time.perf_counter()
     with prepared(_source(args, where, coverage), candidate, baseline, conditions=conditions) as ready:
@@ -150,7 +150,7 @@ def sides(args: argparse.Namespace) -> tuple[str, str]:
     return args.candidate, baseline
 
 
-def replayed(ready: Replay, coverage: Coverage, output: Output, began: float) -> tuple[Found, bool]:
+def replayed(ready: Replay, coverage: Coverage, output: ReportFile, began: float) -> tuple[ReportFinding, bool]:
     """Replay everything, or up to Ctrl+C; what is done until then is a valid report."""
     totals, kept = Totals.of(ready, coverage), []
     described = about(ready, __version__)
@@ -172,7 +172,7 @@ def replayed(ready: Replay, coverage: Coverage, output: Output, began: float) ->
     for count in totals.handlers.values():
         count.row = rows[count.row.id]
     seconds = time.perf_counter() - began
-    return Found(about=described, totals=totals, changes=tuple(kept), seconds=seconds), interrupted
+    return ReportFinding(about=described, totals=totals, changes=tuple(kept), seconds=seconds), interrupted
 
 
 # ── options ─────────────────────────────────────────────────────────────────
@@ -198,7 +198,7 @@ def _conditions(args: argparse.Namespace, where: Places) -> Conditions:
     )
 
 
-def _sample(text: str, seed: int) -> Sample:
+def _sample(text: str, seed: int) -> SampleSize:
     number, share = text.removesuffix("%"), text.endswith("%")
     try:
         size = float(number) / 100 if share else float(int(number))
@@ -206,7 +206,7 @@ def _sample(text: str, seed: int) -> Sample:
         size = 0.0
     if size <= 0 or (share and size >= 1):
         raise ConfigError(f"--sample {text}: write a number of events or a share of them, for example 500 or 10%")
-    return Sample(size, seed)
+    return SampleSize(size, seed)
 
 
 def _seconds(text: str) -> float:

@@ -27,11 +27,11 @@ from hookwright.config.scripts.programs import (
 from hookwright.config.scripts.pythoncode import module_names, search_python
 from hookwright.config.scripts.search import (
     MAX_FILES,
-    Place,
+    FoundScript,
     Reach,
-    Role,
-    Script,
-    Search,
+    ScriptPlace,
+    ScriptRole,
+    ScriptSearch,
     TooManyFiles,
     expand,
     is_code,
@@ -43,7 +43,7 @@ from hookwright.config.scripts.search import (
 from hookwright.config.scripts.shelltext import MAX_DEPTH, simple_commands
 from hookwright.protocol.handlers import CommandHandler, Handler
 
-__all__ = ["MAX_FILES", "Reach", "Role", "Runs", "TooManyFiles", "module_names", "named_files", "what_runs"]
+__all__ = ["MAX_FILES", "Reach", "Runs", "ScriptRole", "TooManyFiles", "module_names", "named_files", "what_runs"]
 
 #: A longer script is bound as a whole, but not searched for what it runs.
 _MAX_SEARCHED = 4 * 1024 * 1024
@@ -53,7 +53,7 @@ class Runs(msgspec.Struct, frozen=True):
     """What a command runs."""
 
     #: Absolute path → role, existing or not, in a stable order.
-    files: dict[str, Role]
+    files: dict[str, ScriptRole]
     #: Folder → the names of modules that Python looks for in it; None for every name.
     modules: dict[str, frozenset[str] | None]
     #: What is run and not bound.
@@ -71,7 +71,7 @@ def named_files(handler: Handler, reach: Reach) -> tuple[str, ...]:
 
 def what_runs(handler: Handler, reach: Reach, inside: str = "") -> Runs:
     """Return what a handler runs; with `inside`, files outside that folder are not searched themselves."""
-    search = Search()
+    search = ScriptSearch()
     if isinstance(handler, CommandHandler):
         _command(handler, reach, search)
         done = 0
@@ -87,8 +87,8 @@ def what_runs(handler: Handler, reach: Reach, inside: str = "") -> Runs:
     return Runs(search.files, modules, tuple(search.notes), search.inline_python, tuple(search.python_folders))
 
 
-def _command(handler: CommandHandler, reach: Reach, search: Search) -> None:
-    place = Place(reach, reach.bases, arguments=True)
+def _command(handler: CommandHandler, reach: Reach, search: ScriptSearch) -> None:
+    place = ScriptPlace(reach, reach.bases, arguments=True)
     if handler.args is None:
         _shell(stand_in(handler.command), place, search)
         return
@@ -99,7 +99,7 @@ def _command(handler: CommandHandler, reach: Reach, search: Search) -> None:
             _shell(word, msgspec.structs.replace(place, depth=1), search)
 
 
-def _shell(text: str, place: Place, search: Search) -> None:
+def _shell(text: str, place: ScriptPlace, search: ScriptSearch) -> None:
     """Add what shell text runs: each command with the directories and variables set before it."""
     if place.depth > MAX_DEPTH:
         search.note("text in more than 16 levels of quotes or $( )")
@@ -130,33 +130,33 @@ def _shell(text: str, place: Place, search: Search) -> None:
             _shell(inner, msgspec.structs.replace(place, depth=place.depth + 1), search)
 
 
-def _fed(words: Sequence[str], place: Place, search: Search) -> None:
+def _fed(words: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> None:
     """Add files whose content a shell may run, because a command next to it reads them."""
     for word in words:
         path, spots = places_of(word, place)
         for spot in spots:
             if is_glob(path) and not is_glob(os.path.dirname(spot)):
-                search.add(os.path.dirname(spot), Role.NAMED)
+                search.add(os.path.dirname(spot), ScriptRole.NAMED)
                 for found in sorted(glob.glob(spot))[: MAX_FILES + 1]:
-                    search.add(found, Role.RUN, "sh")
+                    search.add(found, ScriptRole.RUN, "sh")
             elif os.path.isfile(spot):
-                search.add(spot, Role.RUN, "sh")
+                search.add(spot, ScriptRole.RUN, "sh")
 
 
-def _own_script(script: Script, reach: Reach, search: Search) -> None:
+def _own_script(script: FoundScript, reach: Reach, search: ScriptSearch) -> None:
     """Look only for how a script outside the project starts Python, which imports from the working directory."""
     try:
         text = read_bytes(script.path, _MAX_SEARCHED).decode("utf-8", errors="replace")
     except OSError:
         return
     if _language(script, text) == "sh":
-        own = Search()
-        _shell(stand_in(text), Place(reach, (os.path.dirname(script.path),)), own)
+        own = ScriptSearch()
+        _shell(stand_in(text), ScriptPlace(reach, (os.path.dirname(script.path),)), own)
         search.inline_python |= own.inline_python
         search.python_folders.update(own.python_folders)
 
 
-def _script(script: Script, reach: Reach, search: Search) -> None:
+def _script(script: FoundScript, reach: Reach, search: ScriptSearch) -> None:
     """Add what a script runs: what it sources, starts, imports or requires."""
     path = script.path
     try:
@@ -172,25 +172,25 @@ def _script(script: Script, reach: Reach, search: Search) -> None:
     bases = tuple(dict.fromkeys((*folders, *reach.bases)))
     match _language(script, text):
         case "python":
-            search_python(text, path, script.roots or folders[-1:], Role.RUN, search)
+            search_python(text, path, script.roots or folders[-1:], ScriptRole.RUN, search)
         case "node":
             for folder in folders:
                 search_javascript(text, folder, search, reach.project_dir)
         case "sh" | "make":
-            _shell(stand_in(text), Place(reach, bases), search)
+            _shell(stand_in(text), ScriptPlace(reach, bases), search)
             return
         case "package":
             for line in search_package(text, path, search):
-                _shell(stand_in(line), Place(reach, folders), search)
+                _shell(stand_in(line), ScriptPlace(reach, folders), search)
             return
         case "data":
             return
     for found in mentioned_files(text, bases):
         if found != path:
-            search.add(found, Role.RUN)
+            search.add(found, ScriptRole.RUN)
 
 
-def _language(script: Script, text: str) -> str:
+def _language(script: FoundScript, text: str) -> str:
     """Return the language of a script: how it is run decides, then its first line, then its name."""
     path = script.path
     shebang = text.split("\n", 1)[0] if text.startswith("#!") else ""

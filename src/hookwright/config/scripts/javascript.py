@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from hookwright.config.scripts.search import Role, Search
+from hookwright.config.scripts.search import ScriptRole, ScriptSearch
 
 _PATH = re.compile(r"""['"`](\.{1,2}(?:/[^'"`\n]*)?)['"`]""")
 _BARE = re.compile(
@@ -21,7 +21,7 @@ _BUILT_IN = frozenset(
 )
 
 
-def search_javascript(text: str, folder: str, search: Search, top: str) -> None:
+def search_javascript(text: str, folder: str, search: ScriptSearch, top: str) -> None:
     """Add what code in a folder loads.
 
     Law: of a relative path every file that Node would try, up to the first that exists, so that one that appears
@@ -35,39 +35,39 @@ def search_javascript(text: str, folder: str, search: Search, top: str) -> None:
         if package.removeprefix("node:").split("/")[0] not in _BUILT_IN and not name.startswith(("node:", "#")):
             _package(package, folder, search, top)
     if re.search(r"""['"`]#""", text):  # names that the package.json beside it gives
-        search.add(os.path.join(folder, "package.json"), Role.NAMED)
+        search.add(os.path.join(folder, "package.json"), ScriptRole.NAMED)
 
 
-def add_module(stem: str, search: Search) -> None:
+def add_module(stem: str, search: ScriptSearch) -> None:
     """Add the files that a relative path may mean, in the order of Node."""
     for ending in _ENDINGS:
         if os.path.isdir(stem + ending):
             continue
-        search.add(stem + ending, Role.RUN, "node")
+        search.add(stem + ending, ScriptRole.RUN, "node")
         if os.path.isfile(stem + ending):
             return
     if os.path.isdir(stem):
         for name in _INDEX:
-            search.add(os.path.join(stem, name), Role.RUN, "package" if name == "package.json" else "node")
+            search.add(os.path.join(stem, name), ScriptRole.RUN, "package" if name == "package.json" else "node")
             if name != "package.json" and os.path.isfile(os.path.join(stem, name)):
                 return
 
 
-def _package(name: str, folder: str, search: Search, top: str) -> None:
+def _package(name: str, folder: str, search: ScriptSearch, top: str) -> None:
     while True:
         place = os.path.join(folder, "node_modules", name)
         if os.path.isdir(place):
-            search.add(place, Role.RUN)
-            search.add(os.path.join(place, "package.json"), Role.RUN, "package")
+            search.add(place, ScriptRole.RUN)
+            search.add(os.path.join(place, "package.json"), ScriptRole.RUN, "package")
             search.note(f"the installed package {name}")
             return
-        search.add(place, Role.RUN)
+        search.add(place, ScriptRole.RUN)
         if folder in (top, os.path.dirname(folder)):
             return
         folder = os.path.dirname(folder)
 
 
-def search_package(text: str, path: str, search: Search) -> list[str]:
+def search_package(text: str, path: str, search: ScriptSearch) -> list[str]:
     """Add the entry of a package.json, and return the commands of its scripts."""
     try:
         value = json.loads(text)

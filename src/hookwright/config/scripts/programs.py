@@ -11,9 +11,9 @@ from hookwright.config.scripts.pythoncode import search_python, wants_module
 from hookwright.config.scripts.search import (
     ALL,
     MARKS,
-    Place,
-    Role,
-    Search,
+    ScriptPlace,
+    ScriptRole,
+    ScriptSearch,
     add_code,
     add_existing,
     add_folder,
@@ -112,7 +112,7 @@ def language_of(program: str) -> str | None:
     return None
 
 
-def search_words(words: Sequence[str], place: Place, search: Search) -> None:
+def search_words(words: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> None:
     """Add what one command runs.
 
     Law: the program itself, if it is a path; of an interpreter the script, inline code and every file among its
@@ -132,7 +132,7 @@ def search_words(words: Sequence[str], place: Place, search: Search) -> None:
             _search_command(rest[index:], place, search)
 
 
-def _command_position(words: Sequence[str], place: Place, search: Search) -> tuple[int, Place]:
+def _command_position(words: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> tuple[int, ScriptPlace]:
     """Return the word that is run: after keywords, assignments, and wrappers with their options."""
     wrapped, before = False, ""
     for index, word in enumerate(words):
@@ -154,7 +154,7 @@ def _command_position(words: Sequence[str], place: Place, search: Search) -> tup
     return len(words), place
 
 
-def _assigned(name: str, value: str, place: Place, search: Search) -> None:
+def _assigned(name: str, value: str, place: ScriptPlace, search: ScriptSearch) -> None:
     """Add what a variable makes programs load: files in its value, and the programs of a folder put on PATH."""
     for part in re.split(r"[\s=:,]+", value[:_LONGEST_VALUE]):
         if name == "PATH":
@@ -164,7 +164,7 @@ def _assigned(name: str, value: str, place: Place, search: Search) -> None:
             add_code(part, place, search)
 
 
-def _on_path(folder: str, written: str, search: Search) -> None:
+def _on_path(folder: str, written: str, search: ScriptSearch) -> None:
     if os.path.isdir(folder) and not is_system(folder):
         if len(os.listdir(folder)) <= _MOST_PROGRAMS:
             add_folder(folder, ALL, search)
@@ -172,7 +172,7 @@ def _on_path(folder: str, written: str, search: Search) -> None:
             search.note(f"programs in {written}, which is put on PATH")
 
 
-def python_path(value: str, place: Place, search: Search) -> list[str]:
+def python_path(value: str, place: ScriptPlace, search: ScriptSearch) -> list[str]:
     """Return the folders of a PYTHONPATH; Python itself may import any name from there when it starts."""
     found = [folder for part in value.split(":") for folder in (places_of(part, place)[1] if part else place.bases)]
     for folder in found:
@@ -180,7 +180,7 @@ def python_path(value: str, place: Place, search: Search) -> list[str]:
     return found
 
 
-def _search_command(words: list[str], place: Place, search: Search) -> None:
+def _search_command(words: list[str], place: ScriptPlace, search: ScriptSearch) -> None:
     word, arguments = words[0], words[1:]
     program = os.path.basename(expand(word, place))
     if "/" in word or any(mark in word for mark in MARKS):
@@ -205,7 +205,7 @@ def _search_command(words: list[str], place: Place, search: Search) -> None:
             _existing(os.path.join(base, "pyproject.toml"), search)
 
 
-def _values(program: str, arguments: Sequence[str], place: Place, search: Search) -> None:
+def _values(program: str, arguments: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> None:
     """Add what arguments of any program may make it run: values after a second `=`, variables, scripts of Python."""
     for word in arguments:
         match = ASSIGNMENT.match(word)
@@ -220,11 +220,11 @@ def _values(program: str, arguments: Sequence[str], place: Place, search: Search
             add_run(word, place, search, "python")
 
 
-def _first(word: str, place: Place) -> str:
+def _first(word: str, place: ScriptPlace) -> str:
     return next((spot for spot in places_of(word, place)[1] if os.path.exists(spot)), "")
 
 
-def _directories(arguments: Sequence[str], place: Place) -> Iterator[str]:
+def _directories(arguments: Sequence[str], place: ScriptPlace) -> Iterator[str]:
     """Return the directories that options such as `make -C` and `npm --prefix` change to."""
     before = ""
     for word in arguments:
@@ -238,7 +238,7 @@ def _directories(arguments: Sequence[str], place: Place) -> Iterator[str]:
         before = word
 
 
-def _interpreter(language: str, arguments: Sequence[str], place: Place, search: Search) -> None:
+def _interpreter(language: str, arguments: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> None:
     """Add the script of an interpreter: the first word that is neither an option nor the value of one."""
     inline, plain = _INLINE[language], _PLAIN.get(language)
     before, doubtful, found = "", False, False
@@ -246,7 +246,7 @@ def _interpreter(language: str, arguments: Sequence[str], place: Place, search: 
     for word in arguments:
         deaf |= not found and _IGNORES_ENVIRONMENT.fullmatch(word) is not None
         if before and inline.fullmatch(before):
-            _inline(language, word, place, search, Role.RUN if deaf else Role.MODULE)
+            _inline(language, word, place, search, ScriptRole.RUN if deaf else ScriptRole.MODULE)
             found = True
         elif language == "python" and before.endswith("m") and re.fullmatch(r"-[bBdEhiIOPqRsSuvVx]*m", before):
             search.inline_python = True
@@ -276,7 +276,7 @@ def _interpreter(language: str, arguments: Sequence[str], place: Place, search: 
         search.inline_python = True
 
 
-def _glued(word: str, place: Place, search: Search) -> None:
+def _glued(word: str, place: ScriptPlace, search: ScriptSearch) -> None:
     if word[1] == "m":
         search.inline_python = True
         wants_module(word[2:], place.bases, search)
@@ -289,7 +289,9 @@ def _glued(word: str, place: Place, search: Search) -> None:
 _IGNORES_ENVIRONMENT = re.compile(r"-(?=[a-zA-Z]*E)[^IPcm]*c?")
 
 
-def _inline(language: str, code: str, place: Place, search: Search, role: Role = Role.MODULE) -> None:
+def _inline(
+    language: str, code: str, place: ScriptPlace, search: ScriptSearch, role: ScriptRole = ScriptRole.MODULE
+) -> None:
     """Add what code on the command line runs; a shell's own text is read by the caller as inner text."""
     if language == "python":
         search.inline_python = True
@@ -305,7 +307,7 @@ def _inline(language: str, code: str, place: Place, search: Search, role: Role =
         _shell_code(code, place, search)
 
 
-def _shell_code(code: str, place: Place, search: Search) -> None:
+def _shell_code(code: str, place: ScriptPlace, search: ScriptSearch) -> None:
     """Add what the text after `sh -c` runs if it is one word, or if a command in it prints the text."""
     if "$(" in code or "`" in code:
         for word in _WORDS.findall(code[:_LONGEST_VALUE]):
@@ -314,12 +316,12 @@ def _shell_code(code: str, place: Place, search: Search) -> None:
         add_run(code, place, search)
 
 
-def _mentioned(code: str, place: Place, search: Search) -> None:
+def _mentioned(code: str, place: ScriptPlace, search: ScriptSearch) -> None:
     for path in mentioned_files(code, place.bases):
-        search.add(path, Role.RUN)
+        search.add(path, ScriptRole.RUN)
 
 
-def _runner(program: str, arguments: Sequence[str], place: Place, search: Search) -> None:
+def _runner(program: str, arguments: Sequence[str], place: ScriptPlace, search: ScriptSearch) -> None:
     """Add the files of a task runner, also those that do not exist and would be read before or beside the others."""
     language = (
         "make" if program in ("make", "gmake") else "package" if program in _EXEC_NODE or program == "bun" else ""
@@ -327,7 +329,7 @@ def _runner(program: str, arguments: Sequence[str], place: Place, search: Search
     for base in place.bases:
         for name in RUNNERS[program]:
             path = os.path.join(base, name)
-            search.add(path, Role.RUN, language if name != ".npmrc" else "")
+            search.add(path, ScriptRole.RUN, language if name != ".npmrc" else "")
             if program in _FIRST and os.path.lexists(path):
                 break
         if program in _EXEC_NODE:
@@ -341,9 +343,9 @@ def _runner(program: str, arguments: Sequence[str], place: Place, search: Search
         before = word
 
 
-def _existing(path: str, search: Search) -> None:
+def _existing(path: str, search: ScriptSearch) -> None:
     if os.path.lexists(path):
-        search.add(path, Role.RUN)
+        search.add(path, ScriptRole.RUN)
 
 
 def feeds_a_shell(words: Sequence[str]) -> bool:
@@ -360,7 +362,7 @@ def feeds_a_shell(words: Sequence[str]) -> bool:
     return False
 
 
-def _note_loader(program: str, search: Search) -> None:
+def _note_loader(program: str, search: ScriptSearch) -> None:
     """Note that a program loads what trust is not bound to."""
     if program in _LOADERS:
         search.note(f"what {program} loads from the project")
@@ -368,7 +370,7 @@ def _note_loader(program: str, search: Search) -> None:
         search.note(f"what code for {program} loads; only shell, Python and JavaScript are searched")
 
 
-def _note_module(name: str, search: Search) -> None:
+def _note_module(name: str, search: ScriptSearch) -> None:
     """Note that a module of Python that is run by name loads what trust is not bound to."""
     if name.split(".")[0] in _LOADING_MODULES:
         search.note(f"what python -m {name} loads from the project")

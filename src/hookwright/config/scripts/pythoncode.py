@@ -9,14 +9,14 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
-from hookwright.config.scripts.search import Role, Search
+from hookwright.config.scripts.search import ScriptRole, ScriptSearch
 
 #: Modules that Python or its library imports without being asked in the code; a file of that name comes before them.
 _ALWAYS = frozenset(sys.stdlib_module_names) | {"sitecustomize", "usercustomize", "__main__"}
 _MODULE = re.compile(r"([^.]+)(?:\.[\w-]+)*\.(?:py|pyc|pyo|so|pyd|pyw|zip)")
 
 
-def search_python(text: str, path: str, roots: Sequence[str], role: Role, search: Search) -> None:
+def search_python(text: str, path: str, roots: Sequence[str], role: ScriptRole, search: ScriptSearch) -> None:
     """Add the modules that code imports.
 
     Law: a name is looked for in every root, and in the code's own package if the import is relative. Every file that
@@ -53,7 +53,7 @@ def search_python(text: str, path: str, roots: Sequence[str], role: Role, search
         search.note(f"what {os.path.basename(path)} loads by names it computes")
 
 
-def wants_module(name: str, roots: Sequence[str], search: Search, role: Role = Role.MODULE) -> None:
+def wants_module(name: str, roots: Sequence[str], search: ScriptSearch, role: ScriptRole = ScriptRole.MODULE) -> None:
     """Add a module by its name, in each root in which it may be."""
     parts = name.split(".")
     found = False
@@ -67,7 +67,7 @@ def wants_module(name: str, roots: Sequence[str], search: Search, role: Role = R
             search.wants(root, None)
 
 
-def _files(root: str, parts: Sequence[str], roots: Sequence[str], role: Role, search: Search) -> bool:
+def _files(root: str, parts: Sequence[str], roots: Sequence[str], role: ScriptRole, search: ScriptSearch) -> bool:
     """Add the files that a dotted name means below a folder; return whether there is one."""
     folder, found = root, False
     for number, part in enumerate(parts):
@@ -82,7 +82,7 @@ def _files(root: str, parts: Sequence[str], roots: Sequence[str], role: Role, se
     return found
 
 
-def _relative(name: str, path: str, roots: Sequence[str], role: Role, search: Search) -> None:
+def _relative(name: str, path: str, roots: Sequence[str], role: ScriptRole, search: ScriptSearch) -> None:
     level = len(name) - len(name.lstrip("."))
     folder = os.path.dirname(path)
     for _ in range(1, level):
@@ -93,7 +93,7 @@ def _relative(name: str, path: str, roots: Sequence[str], role: Role, search: Se
         _files(folder, parts, roots, role, search)
 
 
-def _shadows(root: str, roots: Sequence[str], role: Role, search: Search) -> None:
+def _shadows(root: str, roots: Sequence[str], role: ScriptRole, search: ScriptSearch) -> None:
     """Add the files that come before modules of the standard library."""
     search.wants(root, _ALWAYS)
     for name in module_names(root, set(_ALWAYS)):
@@ -155,7 +155,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
                 yield node.args[0].value or "_"
 
 
-def _path_changes(tree: ast.AST, path: str, roots: Sequence[str], search: Search) -> None:
+def _path_changes(tree: ast.AST, path: str, roots: Sequence[str], search: ScriptSearch) -> None:
     """Add the folders that code puts on the path, where it names them."""
     beside = os.path.dirname(path) if path else (roots[0] if roots else "")
     folders = [
@@ -170,7 +170,7 @@ def _path_changes(tree: ast.AST, path: str, roots: Sequence[str], search: Search
             for name in dict.fromkeys(_imports(tree)):
                 if not name.startswith("."):
                     search.wants(folder, (name.split(".")[0],))
-                    _files(folder, name.split("."), (*roots, folder), Role.RUN, search)
+                    _files(folder, name.split("."), (*roots, folder), ScriptRole.RUN, search)
     search.note(f"what {os.path.basename(path) or 'the code'} finds through the sys.path it changes")
 
 

@@ -52,7 +52,7 @@ class Reach(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys((self.project_dir, self.start_dir)))
 
 
-class Role(enum.IntEnum):
+class ScriptRole(enum.IntEnum):
     """What a command does with a file, as far as its text shows."""
 
     NAMED = 1
@@ -65,7 +65,7 @@ class TooManyFiles(Exception):
     """A command that names more files than a user can review."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class ScriptPlace(msgspec.Struct, frozen=True):
     """Where a text is read: what its relative paths start from, and whether its plain arguments matter."""
 
     reach: Reach
@@ -78,12 +78,12 @@ class Place(msgspec.Struct, frozen=True):
     fed: bool = False
     depth: int = 0
 
-    def at(self, *folders: str) -> Place:
+    def at(self, *folders: str) -> ScriptPlace:
         """Return the place after a change of directory, which may or may not happen."""
         return msgspec.structs.replace(self, bases=tuple(dict.fromkeys((*self.bases, *folders))))
 
 
-class Script(msgspec.Struct, frozen=True):
+class FoundScript(msgspec.Struct, frozen=True):
     """A file whose own text is searched next."""
 
     path: str
@@ -93,31 +93,31 @@ class Script(msgspec.Struct, frozen=True):
     roots: tuple[str, ...] = ()
 
 
-class Search:
+class ScriptSearch:
     """The result so far, and the scripts that are still to be read."""
 
     def __init__(self) -> None:
-        self.files: dict[str, Role] = {}
+        self.files: dict[str, ScriptRole] = {}
         #: Folder → names of modules that are imported from it; None for every name.
         self.modules: dict[str, set[str] | None] = {}
         self.notes: dict[str, None] = {}
-        self.scripts: list[Script] = []
+        self.scripts: list[FoundScript] = []
         #: Whether Python runs text or a module by name, with the working directory on its path.
         self.inline_python = False
         #: The folders of Python scripts that are run by path.
         self.python_folders: dict[str, None] = {}
         #: What is found in a script has at most the role of the script.
-        self.ceiling = Role.RUN
+        self.ceiling = ScriptRole.RUN
         self._listings: dict[str, dict[str, list[str]]] = {}
 
-    def add(self, path: str, role: Role, language: str = "", roots: tuple[str, ...] = ()) -> None:
+    def add(self, path: str, role: ScriptRole, language: str = "", roots: tuple[str, ...] = ()) -> None:
         """Add a file, existing or not; one that is run is searched itself."""
         role = min(role, self.ceiling)
         self.files[path] = max(role, self.files.get(path, role))
         if len(self.files) > MAX_FILES:
             raise TooManyFiles
-        script = Script(path, language, roots)
-        if role is not Role.NAMED and script not in self.scripts:
+        script = FoundScript(path, language, roots)
+        if role is not ScriptRole.NAMED and script not in self.scripts:
             self.scripts.append(script)
 
     def found(self, folder: str, name: str, read: Callable[[str], dict[str, list[str]]]) -> list[str]:
@@ -147,7 +147,7 @@ def stand_in(text: str) -> str:
     return text
 
 
-def expand(word: str, place: Place) -> str:
+def expand(word: str, place: ScriptPlace) -> str:
     """Return a word with marks and known variables replaced."""
     for name, value in place.variables:
         word = word.replace(f"${{{name}}}", value)
@@ -156,7 +156,7 @@ def expand(word: str, place: Place) -> str:
     return word.replace(HOME, place.reach.home)
 
 
-def places_of(word: str, place: Place) -> tuple[str, list[str]]:
+def places_of(word: str, place: ScriptPlace) -> tuple[str, list[str]]:
     """Return a word as a path, and the absolute paths it may mean; none for what is computed."""
     word = re.sub(r"^(?:--?[\w-]+|[A-Za-z_]\w*)=", "", word)
     path = expand(word, place)
@@ -226,7 +226,7 @@ def is_code(path: str) -> bool:
         return False
 
 
-def add_run(word: str, place: Place, search: Search, language: str = "") -> None:
+def add_run(word: str, place: ScriptPlace, search: ScriptSearch, language: str = "") -> None:
     """Add what a word in the position of a program or script means, also if it does not exist."""
     path, spots = places_of(word, place)
     if (not spots and ("$" in word or "`" in word)) or re.search(r"\{.*,.*\}", word):
@@ -237,48 +237,48 @@ def add_run(word: str, place: Place, search: Search, language: str = "") -> None
         if is_glob(path):
             if not is_glob(os.path.dirname(spot)):
                 for found in sorted(glob.glob(spot))[: MAX_FILES + 1]:
-                    search.add(found, Role.RUN, "" if language == ALL else language)
-                search.add(os.path.dirname(spot), Role.NAMED)
+                    search.add(found, ScriptRole.RUN, "" if language == ALL else language)
+                search.add(os.path.dirname(spot), ScriptRole.NAMED)
         elif os.path.isdir(spot):
             add_folder(spot, language, search)
         elif os.path.lexists(spot) or not re.search(r"[\s;|&]", path):
             kind = "" if language == ALL else language
-            search.add(spot, Role.RUN, kind, (os.path.dirname(os.path.realpath(spot)),))
+            search.add(spot, ScriptRole.RUN, kind, (os.path.dirname(os.path.realpath(spot)),))
             if language == "python" and os.path.lexists(spot):
                 search.python_folders[os.path.dirname(os.path.realpath(spot))] = None
 
 
-def add_existing(word: str, place: Place, search: Search, language: str) -> None:
+def add_existing(word: str, place: ScriptPlace, search: ScriptSearch, language: str) -> None:
     """Add an existing file that a word means, as run in a language."""
     for spot in places_of(word, place)[1]:
         if os.path.isfile(spot):
-            search.add(spot, Role.RUN, language, (os.path.dirname(os.path.realpath(spot)),))
+            search.add(spot, ScriptRole.RUN, language, (os.path.dirname(os.path.realpath(spot)),))
 
 
-def add_code(word: str, place: Place, search: Search) -> None:
+def add_code(word: str, place: ScriptPlace, search: ScriptSearch) -> None:
     """Add an existing file that a word means, if it is code."""
     for spot in places_of(word, place)[1]:
         if os.path.isfile(spot) and is_code(spot):
-            search.add(spot, Role.RUN)
+            search.add(spot, ScriptRole.RUN)
 
 
-def add_folder(folder: str, language: str, search: Search) -> None:
+def add_folder(folder: str, language: str, search: ScriptSearch) -> None:
     """Add a folder that is run as a program: what its language starts with, or every file in it."""
     if language == "python":
         search.wants(folder, ("__main__",))
-        search.add(os.path.join(folder, "__main__.py"), Role.RUN, "python", (folder,))
+        search.add(os.path.join(folder, "__main__.py"), ScriptRole.RUN, "python", (folder,))
     elif language == "node":
         for name in ("package.json", "index.js", "index.json", "index.node"):
-            search.add(os.path.join(folder, name), Role.RUN, "package" if name == "package.json" else "node")
+            search.add(os.path.join(folder, name), ScriptRole.RUN, "package" if name == "package.json" else "node")
     elif language == ALL:
         for where, folders, names in os.walk(folder):
             folders.sort()
-            search.add(where, Role.NAMED)
+            search.add(where, ScriptRole.NAMED)
             for name in sorted(names):
-                search.add(os.path.join(where, name), Role.RUN)
+                search.add(os.path.join(where, name), ScriptRole.RUN)
 
 
-def add_named(word: str, place: Place, search: Search) -> None:
+def add_named(word: str, place: ScriptPlace, search: ScriptSearch) -> None:
     """Add a file that an argument names: an existing one, or a name that is that of code."""
     path, spots = places_of(word, place)
     if looks_like_data(path) or is_glob(path):
@@ -287,9 +287,9 @@ def add_named(word: str, place: Place, search: Search) -> None:
     for spot in spots:
         if os.path.lexists(spot):
             if not os.path.isdir(spot):
-                search.add(spot, Role.RUN if is_inside_bin(spot) else Role.NAMED)
+                search.add(spot, ScriptRole.RUN if is_inside_bin(spot) else ScriptRole.NAMED)
         elif not re.search(r"[\s;|&]", path) and (looks_like_code(path) or own):
-            search.add(spot, Role.NAMED)
+            search.add(spot, ScriptRole.NAMED)
 
 
 def is_inside_bin(path: str) -> bool:

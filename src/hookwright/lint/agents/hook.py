@@ -14,7 +14,7 @@ from hookwright.dialects.reading.model import ForeignHook
 from hookwright.lint.catalogue import RULES
 from hookwright.lint.launch import Launch, launch
 from hookwright.lint.model import Finding, Position, Severity
-from hookwright.lint.programs.ir import Place, Program
+from hookwright.lint.programs.ir import CodePlace, Program
 from hookwright.lint.subject import CheckedHook
 from hookwright.protocol.events import CATALOGUE, EventRules
 from hookwright.protocol.handlers import CommandHandler
@@ -52,7 +52,7 @@ class AgentHook(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """The agent's name in messages."""
         return self.dialect.title
 
-    def position(self, program: Program, place: Place) -> Position:
+    def position(self, program: Program, place: CodePlace) -> Position:
         """Return a place in one of its programs; for an inline command, that of the command."""
         return Position(program.path, place.line, place.column) if program.path else self.spot("command")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hookwright.lint.found import finding
 from hookwright.lint.guards import about_content, all_points, arms, is_guard, lets_through, program_refusals, speaks
 from hookwright.lint.model import Finding, Position
-from hookwright.lint.programs.ir import Asks, EnvRead, Language, Place, Program, Say, Stream, Test
+from hookwright.lint.programs.ir import Asks, CodePlace, EnvRead, Language, Program, Say, Stream, Test
 from hookwright.lint.subject import CheckedHook, Subject
 from hookwright.lint.tools import INPUTS, matched
 from hookwright.matching.matchers import MatchNames
@@ -289,4 +289,4 @@ def _encoding(hook: CheckedHook, program: Program) -> Iterator[Finding]:
         line = next((n for n, text in enumerate(program.text.splitlines(), 1) if "sys.stdin" in text), 1)
         what = "On Windows, Python reads stdin in the machine's code page; the event is UTF-8."
         write = 'Call sys.stdin.reconfigure(encoding="utf-8") first, or read sys.stdin.buffer.'
-        yield finding("HK416", hook.position(program, Place(line)), what, write)
+        yield finding("HK416", hook.position(program, CodePlace(line)), what, write)

@@ -13,12 +13,12 @@ from hookwright.lint.programs.ir import (
     Branch,
     Call,
     Catch,
+    CodePlace,
     Eat,
     Hole,
     How,
     Leave,
     Loop,
-    Place,
     Say,
     Stmt,
     Stream,
@@ -72,7 +72,7 @@ def flat(block: Iterable[Stmt]) -> Iterator[Stmt]:
 
 def points(block: Block) -> Iterator[Point]:
     """List all statements of a program, in the order of the text."""
-    yield from _points(block, Point(Leave(Place(), 0)))
+    yield from _points(block, Point(Leave(CodePlace(), 0)))
 
 
 def _points(block: Block, outer: Point) -> Iterator[Point]:
@@ -179,8 +179,8 @@ def checked(block: Block) -> Block:
 def moved(block: Block, lines: int) -> Block:
     """Shift a block to its place inside another program."""
 
-    def down(place: Place) -> Place:
-        return Place(place.line + lines, place.column)
+    def down(place: CodePlace) -> CodePlace:
+        return CodePlace(place.line + lines, place.column)
 
     def change(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Branch):

@@ -39,7 +39,7 @@ class Steps:
             raise TooLong
 
 
-class Place(msgspec.Struct, frozen=True, order=True):
+class CodePlace(msgspec.Struct, frozen=True, order=True):
     """A position in a program's own text, from 1."""
 
     line: int = 1
@@ -161,7 +161,7 @@ class Asks(enum.Enum):
 class Test(msgspec.Struct, frozen=True):
     """A test on which the program branches."""
 
-    place: Place
+    place: CodePlace
     kind: Asks = Asks.OTHER
     origins: frozenset[str] = frozenset()
     patterns: tuple[str, ...] = ()
@@ -217,7 +217,7 @@ class How(enum.Enum):
 class Say(msgspec.Struct, frozen=True):
     """Print something."""
 
-    place: Place
+    place: CodePlace
     stream: Stream
     text: Text
 
@@ -225,7 +225,7 @@ class Say(msgspec.Struct, frozen=True):
 class Leave(msgspec.Struct, frozen=True):
     """End with a status; None when it is computed."""
 
-    place: Place
+    place: CodePlace
     code: int | None
     how: How = How.EXIT
     text: Text | None = None
@@ -234,7 +234,7 @@ class Leave(msgspec.Struct, frozen=True):
 class Call(msgspec.Struct, frozen=True):
     """Start another program, or call something that this reader does not know."""
 
-    place: Place
+    place: CodePlace
     words: tuple[Text, ...]
     stdin: Stdin = Stdin.EVENT
     out: Stream = Stream.OUT
@@ -263,7 +263,7 @@ class Call(msgspec.Struct, frozen=True):
 class Eat(msgspec.Struct, frozen=True):
     """Read the hook's own stdin to its end."""
 
-    place: Place
+    place: CodePlace
     by: str
 
 
@@ -277,7 +277,7 @@ class Arm(msgspec.Struct, frozen=True):
 class Branch(msgspec.Struct, frozen=True):
     """The first arm whose test holds, or else the rest."""
 
-    place: Place
+    place: CodePlace
     arms: tuple[Arm, ...]
     otherwise: Block = ()
 
@@ -285,14 +285,14 @@ class Branch(msgspec.Struct, frozen=True):
 class Loop(msgspec.Struct, frozen=True):
     """Something that may happen any number of times."""
 
-    place: Place
+    place: CodePlace
     body: Block
 
 
 class Catch(msgspec.Struct, frozen=True):
     """What happens on an exception; no names means all, the end of the program included."""
 
-    place: Place
+    place: CodePlace
     names: tuple[str, ...]
     body: Block
 
@@ -300,7 +300,7 @@ class Catch(msgspec.Struct, frozen=True):
 class Try(msgspec.Struct, frozen=True):
     """A body and its handlers."""
 
-    place: Place
+    place: CodePlace
     body: Block
     catches: tuple[Catch, ...] = ()
     final: Block = ()
@@ -319,7 +319,7 @@ class Inner(enum.Enum):
 class Within(msgspec.Struct, frozen=True):
     """A body that leaves only itself."""
 
-    place: Place
+    place: CodePlace
     inner: Inner
     body: Block
     #: Its status is checked.
@@ -333,7 +333,7 @@ Block: TypeAlias = tuple[Stmt, ...]
 class EnvRead(msgspec.Struct, frozen=True):
     """A read of an environment variable; `fallback` when it has a default value."""
 
-    place: Place
+    place: CodePlace
     name: str
     fallback: bool = False
     #: The default is not a constant: the value is also looked for elsewhere.
@@ -343,7 +343,7 @@ class EnvRead(msgspec.Struct, frozen=True):
 class FieldRead(msgspec.Struct, frozen=True):
     """A read of an event field; `fallback` when it is one of several alternatives."""
 
-    place: Place
+    place: CodePlace
     path: tuple[str, ...]
     fallback: bool = False
 
@@ -366,7 +366,7 @@ class Program(msgspec.Struct, frozen=True, eq=False):
     #: Its file; empty for the command itself.
     path: str = ""
     #: Syntax that `sh` does not have: (place, what, effect in dash).
-    bashisms: tuple[tuple[Place, str, str], ...] = ()
+    bashisms: tuple[tuple[CodePlace, str, str], ...] = ()
 
     def mentions(self, word: str) -> bool:
         """Return whether a word occurs anywhere in the text; only for suppressing findings, never for making them."""

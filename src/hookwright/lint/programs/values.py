@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from hookwright.lint.programs.ir import (
     UNKNOWN,
     Array,
+    CodePlace,
     Encoded,
     EnvRead,
     FieldRead,
     Hole,
     Object,
-    Place,
     Text,
     Value,
     origins_of,
@@ -46,7 +46,7 @@ def added(left: Value, right: Value) -> Value:
     return Hole(origins_of(left) | origins_of(right))
 
 
-def field(fields: list[FieldRead], place: Place, found: Value, key: str) -> Value:
+def field(fields: list[FieldRead], place: CodePlace, found: Value, key: str) -> Value:
     """Return one key of an object; for the event, record the read."""
     if isinstance(found, Object):
         return found.items.get(key, UNKNOWN)

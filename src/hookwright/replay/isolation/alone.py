@@ -10,13 +10,13 @@ from typing import NoReturn, TypeVar
 
 from hookwright.errors import HookwrightError, ViewEnded
 from hookwright.replay.isolation.bounds import Bounds
-from hookwright.replay.isolation.levels import Level
+from hookwright.replay.isolation.levels import IsolationLevel
 from hookwright.replay.isolation.views import View, enter
 
 Result = TypeVar("Result")
 
 
-def run_isolated(function: Callable[[View], Result], level: Level, bounds: Bounds) -> Result:
+def run_isolated(function: Callable[[View], Result], level: IsolationLevel, bounds: Bounds) -> Result:
     """Run a function in a view and return what it returns, or raise what it raises; nothing in the view is left.
 
     It runs in a fork of this process, so only its result is pickled. In a pool of processes, submit `run_isolated`

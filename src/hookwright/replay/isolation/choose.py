@@ -12,7 +12,7 @@ from hookwright.errors import ConfigError, HookwrightError
 from hookwright.replay.isolation import landlock
 from hookwright.replay.isolation.alone import run_isolated
 from hookwright.replay.isolation.bounds import Bounds
-from hookwright.replay.isolation.levels import LEVELS, NONE, Level, Name
+from hookwright.replay.isolation.levels import LEVELS, NONE, IsolationLevel, Name
 from hookwright.replay.isolation.views import View
 
 #: What can be asked for.
@@ -20,7 +20,7 @@ CHOICES = ("auto", *(level.name.value for level in LEVELS))
 _WAY_OUT = "To run hooks with all your rights: --isolation none --trust."
 
 
-def choose(wanted: str, bounds: Bounds, *, trusted: bool) -> Level:
+def choose(wanted: str, bounds: Bounds, *, trusted: bool) -> IsolationLevel:
     """Return a level that works for these folders; raise ConfigError, with the way out, if there is none.
 
     Law: `auto` is the first level that works and isolates; a level asked for by name is never replaced by another;
@@ -45,14 +45,14 @@ def choose(wanted: str, bounds: Bounds, *, trusted: bool) -> Level:
     raise ConfigError(f"hooks cannot be isolated here ({'; '.join(reasons)}). {_WAY_OUT}")
 
 
-def _as_here(level: Level) -> Level:
+def _as_here(level: IsolationLevel) -> IsolationLevel:
     """Return a level with the gaps it has on this kernel."""
     if level.name is Name.LANDLOCK and landlock.abi() < landlock.SIGNALS:
         return msgspec.structs.replace(level, gaps=("signals to your other processes (before Linux 6.12)", *level.gaps))
     return level
 
 
-def why_not(level: Level, bounds: Bounds) -> str | None:
+def why_not(level: IsolationLevel, bounds: Bounds) -> str | None:
     """Return why a level does not work here, or None if it does: enter it, write, look and renew."""
     if not level.isolated:
         return None

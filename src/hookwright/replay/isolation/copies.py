@@ -17,7 +17,7 @@ from hookwright.replay.isolation.descendants import end_descendants
 _Facts = tuple[int, int, int, int]
 
 
-class Seen:
+class CopiedFile:
     """The copies as one process sees them, compared with how they were."""
 
     def __init__(self, bounds: Bounds, project: str, temp: str) -> None:
@@ -66,7 +66,7 @@ class Copies:
             _empty(self.base)
             os.rmdir(self.base)
             raise
-        self.seen = Seen(bounds, self.project, self.temp)
+        self.seen = CopiedFile(bounds, self.project, self.temp)
 
     def renew(self, inside: int) -> None:
         """End what hooks left, and copy the project again if anything was written."""

@@ -19,7 +19,7 @@ class Name(enum.Enum):
     NONE = "none"
 
 
-class Level(msgspec.Struct, frozen=True):
+class IsolationLevel(msgspec.Struct, frozen=True):
     """A level of isolation, for reports."""
 
     name: Name
@@ -34,12 +34,12 @@ class Level(msgspec.Struct, frozen=True):
         return self.name is not Name.NONE
 
 
-OVERLAY = Level(
+OVERLAY = IsolationLevel(
     Name.OVERLAY,
     "Hooks write to copies of files in memory, have no network, and see no process but their own.",
     (_USE, _PIPES),
 )
-LANDLOCK = Level(
+LANDLOCK = IsolationLevel(
     Name.LANDLOCK,
     "Hooks work in a copy of the project and an empty temporary folder, can write nowhere else, and have no network.",
     (
@@ -49,13 +49,13 @@ LANDLOCK = Level(
         "changes of modes, owners and times have no effect, not even in the copy",
     ),
 )
-BWRAP = Level(
+BWRAP = IsolationLevel(
     Name.BWRAP,
     "Hooks work in a copy of the project and an empty temporary folder, can write nowhere else, have no network, and "
     "see no process but their own.",
     (_USE, _PIPES, "hooks that write elsewhere are refused, which live hooks are not"),
 )
-NONE = Level(
+NONE = IsolationLevel(
     Name.NONE,
     "Hooks run with all your rights: they change files, use the network and signal processes.",
     ("everything",),

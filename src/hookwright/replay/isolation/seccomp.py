@@ -73,7 +73,7 @@ _ATTRIBUTES = tuple(name for name in _NUMBERS if name.endswith(("xattr", "xattra
 _TIMES = ("utime", "utimes", "futimesat", "utimensat")
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
+class SeccompFilter(msgspec.Struct, frozen=True, kw_only=True):
     """What a process may no longer do."""
 
     #: Address families that sockets may have.
@@ -85,10 +85,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 #: With namespaces: the network of the view is empty, so only families that ignore network namespaces are refused.
-IN_NAMESPACES = Filter(families=(socket.AF_INET, socket.AF_INET6, _NETLINK), refused=_KEYS)
+IN_NAMESPACES = SeccompFilter(families=(socket.AF_INET, socket.AF_INET6, _NETLINK), refused=_KEYS)
 #: Without namespaces: no sockets at all, and no change that Landlock does not see. Modes, owners and times are ignored
 #: instead of refused: `touch` and `cp` set them on files they have just created, and would fail.
-ALONE = Filter(families=(), refused=(*_KEYS, *_OUTSIDE, *_ATTRIBUTES), ignored=(*_CHANGES, *_TIMES))
+ALONE = SeccompFilter(families=(), refused=(*_KEYS, *_OUTSIDE, *_ATTRIBUTES), ignored=(*_CHANGES, *_TIMES))
 
 
 def available() -> bool:
@@ -96,7 +96,7 @@ def available() -> bool:
     return os.uname().machine in _MACHINES and os.uname().sysname == "Linux"
 
 
-def apply(wanted: Filter) -> None:
+def apply(wanted: SeccompFilter) -> None:
     """Give up what the filter refuses, for this thread and its children."""
     column, architecture = _MACHINES[os.uname().machine]
     code = b"".join(_program(wanted, column, architecture))
@@ -108,7 +108,7 @@ def apply(wanted: Filter) -> None:
     kernel.syscall(number, _MODE_FILTER, _SPECULATE, ctypes.create_string_buffer(program), what="seccomp")
 
 
-def _program(wanted: Filter, column: int, architecture: int) -> Iterable[bytes]:
+def _program(wanted: SeccompFilter, column: int, architecture: int) -> Iterable[bytes]:
     yield _line(_LOAD, _ARCHITECTURE)
     yield _line(_EQUAL, architecture, yes=1)
     yield _line(_RETURN, _ERRNO | errno.ENOSYS)

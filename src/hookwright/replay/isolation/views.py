@@ -19,9 +19,9 @@ from hookwright.replay.isolation import kernel, landlock, namespaces, seccomp
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.bwrap import Wrapped
 from hookwright.replay.isolation.changes import Written
-from hookwright.replay.isolation.copies import Copies, Seen
+from hookwright.replay.isolation.copies import CopiedFile, Copies
 from hookwright.replay.isolation.keeper import Keeper, end_with_keeper, split
-from hookwright.replay.isolation.levels import Level, Name
+from hookwright.replay.isolation.levels import IsolationLevel, Name
 from hookwright.replay.isolation.overlay import Overlays, mount_proc
 
 #: What hooks find in their environment during a replay.
@@ -36,7 +36,9 @@ Look = Callable[[], tuple[Written, ...] | None]
 class View:
     """The files hooks see, with their writes kept apart."""
 
-    def __init__(self, level: Level, bounds: Bounds, scratch: str, look: Look, refresh: Callable[[], None]) -> None:
+    def __init__(
+        self, level: IsolationLevel, bounds: Bounds, scratch: str, look: Look, refresh: Callable[[], None]
+    ) -> None:
         self.level = level
         #: The project in the view; hooks start in it.
         self.project = bounds.project
@@ -63,7 +65,7 @@ class View:
         self._refresh()
 
 
-def enter(level: Level, bounds: Bounds) -> View:
+def enter(level: IsolationLevel, bounds: Bounds) -> View:
     """Enter a view with this process, which must be fresh and have one thread; raise OSError if the system refuses.
 
     The caller continues in a child; see the package's documentation.
@@ -81,13 +83,13 @@ def enter(level: Level, bounds: Bounds) -> View:
             assert_never(level.name)
 
 
-def _open(level: Level, bounds: Bounds) -> View:
+def _open(level: IsolationLevel, bounds: Bounds) -> View:
     scratch = tempfile.mkdtemp(prefix=_PREFIX)
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     return View(level, bounds, scratch, lambda: None, lambda: None)
 
 
-def _enter_overlay(level: Level, bounds: Bounds) -> View:
+def _enter_overlay(level: IsolationLevel, bounds: Bounds) -> View:
     here = os.getcwd()
     scratch = os.path.join(bounds.temp, f"{_PREFIX}{secrets.token_hex(8)}")
     namespaces.enter()
@@ -99,7 +101,7 @@ def _enter_overlay(level: Level, bounds: Bounds) -> View:
     return View(level, bounds, scratch, stage.written, lambda: _renew_overlay(keeper, here))
 
 
-def _enter_landlock(level: Level, bounds: Bounds) -> View:
+def _enter_landlock(level: IsolationLevel, bounds: Bounds) -> View:
     version = landlock.abi()
     if version < landlock.LEAST or not seccomp.available():
         needs = f"it needs Landlock version {landlock.LEAST} (Linux 6.2) on x86-64 or 64-bit ARM"
@@ -127,13 +129,13 @@ def _renew_copies(keeper: Keeper, copies: Copies) -> None:
     os.chdir(copies.project)
 
 
-def _enter_bwrap(level: Level, bounds: Bounds) -> View:
+def _enter_bwrap(level: IsolationLevel, bounds: Bounds) -> View:
     wrapped = Wrapped(bounds, _PREFIX)
     keeper = split(wrapped)
     wrapped.join()
     _give_up_rights()
     os.chdir(bounds.project)
-    seen = Seen(bounds, bounds.project, bounds.temp)
+    seen = CopiedFile(bounds, bounds.project, bounds.temp)
 
     def renew() -> None:
         wrapped.end_others()

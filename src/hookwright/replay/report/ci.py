@@ -8,7 +8,7 @@ from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.replay.gate import Gate
 from hookwright.replay.model import CHANGED, Bucket, Change
-from hookwright.replay.report.findings import Found, moment, summary
+from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.run import HandlerRow
 from hookwright.replay.totals import COLUMNS, deciding
 from hookwright.text import flat, harmless, one_line, plural
@@ -20,7 +20,7 @@ _MARKUP = {ord(letter): f"&#{ord(letter)};" for letter in "&<>\\`*_[]()#!|~@"}
 _SHOWN = 20
 
 
-def _about(row: HandlerRow | None, found: Found) -> list[Change]:
+def _about(row: HandlerRow | None, found: ReportFinding) -> list[Change]:
     return [change for change in found.changes if _first(change, found.rows) == row]
 
 
@@ -29,7 +29,7 @@ def _first(change: Change, rows: Sequence[HandlerRow]) -> HandlerRow | None:
     return named[0] if named else None
 
 
-def _coverage(found: Found, repeats: int) -> str:
+def _coverage(found: ReportFinding, repeats: int) -> str:
     """Return what was read, in one sentence; every report says it first."""
     coverage = found.totals.coverage
     partial = f"; interrupted after {found.totals.events:,} of {found.about.total:,} events" if found.partial else ""
@@ -44,7 +44,7 @@ def _coverage(found: Found, repeats: int) -> str:
 # ── JUnit ───────────────────────────────────────────────────────────────────
 
 
-def junit_lines(found: Found, repeats: int, gate: Gate) -> Iterator[str]:
+def junit_lines(found: ReportFinding, repeats: int, gate: Gate) -> Iterator[str]:
     """Yield JUnit XML: a suite per handler with a test per bucket, and one with the limits for the whole replay."""
     failures = dict(gate.failures(found.totals))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -61,7 +61,7 @@ def junit_lines(found: Found, repeats: int, gate: Gate) -> Iterator[str]:
     yield "</testsuites>"
 
 
-def _suite(row: HandlerRow | None, found: Found, gate: Gate) -> Iterator[str]:
+def _suite(row: HandlerRow | None, found: ReportFinding, gate: Gate) -> Iterator[str]:
     changes = _about(row, found)
     if row is None and not changes:
         return
@@ -102,7 +102,7 @@ def _escaped(text: str) -> str:
 # ── SARIF and GitHub: handlers with counts, never single calls ──────────────
 
 
-def _per_handler(found: Found) -> Iterator[tuple[HandlerRow, Bucket, str]]:
+def _per_handler(found: ReportFinding) -> Iterator[tuple[HandlerRow, Bucket, str]]:
     for row in found.rows:
         changes = _about(row, found)
         for bucket in _BUCKETS:
@@ -121,7 +121,7 @@ def _sentence(row: HandlerRow, bucket: Bucket, members: Sequence[Change]) -> str
     return text
 
 
-def as_sarif(found: Found, repeats: int) -> str:
+def as_sarif(found: ReportFinding, repeats: int) -> str:
     """Return SARIF 2.1.0 with a result per handler and bucket."""
     results: list[Json] = [
         {
@@ -149,7 +149,7 @@ def as_sarif(found: Found, repeats: int) -> str:
     return encode({"$schema": schema, "version": "2.1.0", "runs": [run]}).decode()
 
 
-def github_lines(found: Found, repeats: int, gate: Gate) -> Iterator[str]:
+def github_lines(found: ReportFinding, repeats: int, gate: Gate) -> Iterator[str]:
     """Yield GitHub annotations: the coverage as a notice, then one per handler and bucket."""
     yield f"::notice title=hookwright replay::{_data(_coverage(found, repeats))}"
     for row, bucket, text in _per_handler(found):
@@ -171,7 +171,7 @@ def _property(text: str) -> str:
 # ── Markdown ────────────────────────────────────────────────────────────────
 
 
-def markdown_lines(found: Found, repeats: int, gate: Gate) -> Iterator[str]:
+def markdown_lines(found: ReportFinding, repeats: int, gate: Gate) -> Iterator[str]:
     """Yield Markdown for a pull request: the table, and the first changed events folded away."""
     totals = found.totals
     yield f"### hookwright replay: {_cell(found.about.candidate)} against {_cell(found.about.baseline)}"

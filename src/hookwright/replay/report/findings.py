@@ -43,7 +43,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class ReportFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A finished or interrupted replay."""
 
     about: About
@@ -185,7 +185,7 @@ def handler_record(count: HandlerCount) -> Record:
     }
 
 
-def totals_record(found: Found, repeats: int) -> Record:
+def totals_record(found: ReportFinding, repeats: int) -> Record:
     """Describe a replay without its changes; coverage comes first."""
     totals = found.totals
     return {

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from hookwright.replay.model import CHANGED, Bucket, Change, Replayed
-from hookwright.replay.report.findings import Found, moment, summary
+from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.report.terminal import Paint, terminal_lines
 from hookwright.replay.run import HandlerRow
 from hookwright.replay.totals import COLUMNS, deciding, percentile
@@ -39,7 +39,7 @@ _BARS = 60
 _WIDTH, _HEIGHT = 960, 160
 
 
-def html_lines(found: Found, repeats: int) -> Iterator[str]:
+def html_lines(found: ReportFinding, repeats: int) -> Iterator[str]:
     """Yield the page."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     title = f"hookwright replay: {found.about.candidate} against {found.about.baseline}"
@@ -63,7 +63,7 @@ def _text(text: str) -> str:
     return escape(harmless(text))
 
 
-def _coverage(found: Found, repeats: int) -> Iterator[str]:
+def _coverage(found: ReportFinding, repeats: int) -> Iterator[str]:
     """Yield the first lines of the terminal's report: what was read, what was not, what ran."""
     lines = []
     for line in terminal_lines(found, repeats, 120, Paint()):
@@ -73,7 +73,7 @@ def _coverage(found: Found, repeats: int) -> Iterator[str]:
     yield "<h2>History</h2><pre>" + "\n".join(lines) + "</pre>"
 
 
-def _table(found: Found) -> Iterator[str]:
+def _table(found: ReportFinding) -> Iterator[str]:
     totals = found.totals
     heads = ("", "events", "without those after a refusal", "sessions", "ran, succeeded", "rejected by the person")
     yield (
@@ -135,7 +135,7 @@ def _bar(place: int, bar: Counter[Bucket], highest: int, begins: float) -> Itera
 # ── handlers and events ─────────────────────────────────────────────────────
 
 
-def _handlers(found: Found) -> Iterator[str]:
+def _handlers(found: ReportFinding) -> Iterator[str]:
     heads = ("handler", "of", "runs", "refused", "likely false", "agrees", "undecided", "failed", "p50 ms", "p95 ms")
     yield "<h2>Handlers</h2><table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
     for count in found.totals.handlers.values():
@@ -151,7 +151,7 @@ def _handlers(found: Found) -> Iterator[str]:
     yield "</table>"
 
 
-def _changes(found: Found) -> Iterator[str]:
+def _changes(found: ReportFinding) -> Iterator[str]:
     yield f"<h2>{plural(len(found.changes), 'changed or undecided event')}</h2>"
     for change in sorted(found.changes, key=lambda one: list(_COLOURS).index(one.bucket)):
         yield from _details(change, found.rows)

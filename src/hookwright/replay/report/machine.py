@@ -5,11 +5,11 @@ from __future__ import annotations
 from hookwright.protocol.wire import encode
 from hookwright.replay.model import Change
 from hookwright.replay.past import Coverage
-from hookwright.replay.report.findings import VERSION, Found, change_record, coverage_record, totals_record
+from hookwright.replay.report.findings import VERSION, ReportFinding, change_record, coverage_record, totals_record
 from hookwright.replay.run import HandlerRow
 
 
-def as_json(found: Found, repeats: int) -> str:
+def as_json(found: ReportFinding, repeats: int) -> str:
     """Return the whole report as one JSON object."""
     changes = [change_record(change, found.rows) for change in found.changes]
     return encode({**totals_record(found, repeats), "changes": changes}).decode()
@@ -25,6 +25,6 @@ def change_line(change: Change, rows: tuple[HandlerRow, ...]) -> str:
     return encode({"kind": "change", **change_record(change, rows)}).decode()
 
 
-def last_line(found: Found, repeats: int) -> str:
+def last_line(found: ReportFinding, repeats: int) -> str:
     """Return the last line of JSONL: the totals. A file without it was cut off."""
     return encode({"kind": "report", **totals_record(found, repeats)}).decode()

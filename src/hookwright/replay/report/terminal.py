@@ -9,7 +9,7 @@ import msgspec
 
 from hookwright.replay.model import Bucket, Change, Code
 from hookwright.replay.past import Coverage
-from hookwright.replay.report.findings import Found, moment, summary
+from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.run import HandlerRow
 from hookwright.replay.totals import COLUMNS, Count, HandlerCount, deciding, percentile
 from hookwright.text import flat, one_line, plural
@@ -37,7 +37,7 @@ class Paint(msgspec.Struct, frozen=True):
     warn: Callable[[str], str] = str
 
 
-def terminal_lines(found: Found, repeats: int, width: int, paint: Paint) -> Iterator[str]:
+def terminal_lines(found: ReportFinding, repeats: int, width: int, paint: Paint) -> Iterator[str]:
     """Yield the report: coverage, what ran, the table, the changed events per handler, times, what is next."""
     yield from _history(found.totals.coverage, repeats)
     yield from _not_seen(found)
@@ -65,7 +65,7 @@ def _history(coverage: Coverage, repeats: int) -> Iterator[str]:
     yield f"{_INDENT}{coverage.calls:,} calls in {plural(coverage.sessions, 'session')}{left_out}"
 
 
-def _not_seen(found: Found) -> Iterator[str]:
+def _not_seen(found: ReportFinding) -> Iterator[str]:
     coverage = found.totals.coverage
     parts = []
     if coverage.never_started:
@@ -87,7 +87,7 @@ def _not_seen(found: Found) -> Iterator[str]:
         yield f"{'not seen' if number == 0 else '':<10}{line}"
 
 
-def _ran(found: Found, paint: Paint) -> Iterator[str]:
+def _ran(found: ReportFinding, paint: Paint) -> Iterator[str]:
     counts = [count for count in found.totals.handlers.values() if count.runs]
     for number, count in enumerate(counts):
         side = " and ".join(reversed(count.row.sides))
@@ -110,7 +110,7 @@ def _ran(found: Found, paint: Paint) -> Iterator[str]:
 # ── the table ───────────────────────────────────────────────────────────────
 
 
-def _table(found: Found, width: int, paint: Paint) -> Iterator[str]:
+def _table(found: ReportFinding, width: int, paint: Paint) -> Iterator[str]:
     buckets = found.totals.buckets
     label = max(len(text) for text in _LABELS.values()) + 2
     heads = _HEADS if label + sum(len(head) + 3 for head in _HEADS) <= width else _NARROW
@@ -135,7 +135,7 @@ def _cells(count: Count) -> list[str]:
 # ── the changes ─────────────────────────────────────────────────────────────
 
 
-def _bucket(bucket: Bucket, found: Found, width: int, paint: Paint) -> Iterator[str]:
+def _bucket(bucket: Bucket, found: ReportFinding, width: int, paint: Paint) -> Iterator[str]:
     changes = [change for change in found.changes if change.bucket is bucket]
     named = sorted(((_first(change, found.rows), change) for change in changes), key=lambda pair: _order(pair[0]))
     for row, group in groupby(named, key=lambda pair: pair[0]):
@@ -173,7 +173,7 @@ def _event(change: Change, width: int, paint: Paint) -> Iterator[str]:
         yield paint.dim(f"      {one_line(change.now.reasons[0], max(20, width - 6))}")
 
 
-def _closing(found: Found, paint: Paint) -> Iterator[str]:
+def _closing(found: ReportFinding, paint: Paint) -> Iterator[str]:
     totals = found.totals
     refused = totals.now_refused.events
     if refused:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from hookwright.protocol.events import Event, PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.replay.choice import Choice
-from hookwright.replay.past import Fate, Past, Place, Provenance
-from hookwright.replay.transcripts.fates import Result, fate_of
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.past import Fate, Past, Provenance, SourceLine
+from hookwright.replay.transcripts.fates import CallResult, fate_of
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.repairs import repaired_input, repaired_name
 from hookwright.replay.transcripts.shapes import (
     Attachment,
-    Block,
-    Line,
+    ContentBlock,
+    TranscriptLine,
     is_object,
     object_of,
     seconds_of,
@@ -47,12 +47,12 @@ class Slot:
         self.past, self.waits = past, False
 
 
-class Call:
+class PastCall:
     """A call whose result has not been read."""
 
     __slots__ = ("fields", "id", "mode_known", "place", "rewritten", "slot", "sure", "time", "tool")
 
-    def __init__(self, call_id: str, tool: str, place: Place, time: float | None, mode_known: bool) -> None:
+    def __init__(self, call_id: str, tool: str, place: SourceLine, time: float | None, mode_known: bool) -> None:
         self.id = call_id
         self.tool = tool
         self.place = place
@@ -65,7 +65,7 @@ class Call:
         self.fields: dict[str, Json] = {}
         self.sure: dict[str, Provenance] = {}
 
-    def read(self, speaker: Speaker, line: Line, block: Block) -> None:
+    def read(self, speaker: Speaker, line: TranscriptLine, block: ContentBlock) -> None:
         """Read the call as hooks do, with what is in force when its line is read."""
         self.fields, self.sure = speaker.common(PreToolUse, line)
         written = object_of(block.input)
@@ -87,13 +87,13 @@ class Call:
 class Calls:
     """Turns the calls and results of one file into events, in the order of the file."""
 
-    def __init__(self, choice: Choice, once: Once) -> None:
+    def __init__(self, choice: Choice, once: Deduplication) -> None:
         self._choice = choice
         self._once = once
         self.queue: deque[Slot] = deque()
         #: Whether an event after one of the calls so far is wanted.
         self.follows = False
-        self._waiting: dict[str, Call] = {}
+        self._waiting: dict[str, PastCall] = {}
         self._wanted_by_tool: dict[str, frozenset[str]] = {}
 
     def awaits(self, call_id: str) -> bool:
@@ -105,7 +105,7 @@ class Calls:
         """Add an event that is complete."""
         self.queue.append(Slot(past))
 
-    def begin(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
+    def begin(self, speaker: Speaker, line: TranscriptLine, block: ContentBlock, place: SourceLine) -> None:
         """Note a call; one that another file already had is only counted."""
         time = seconds_of(line.timestamp)
         if not block.id or not block.name or not is_object(block.input):
@@ -115,7 +115,7 @@ class Calls:
         self._once.session(speaker.session_id, line.version, time)
         if not self._once.call(block.id, line.timestamp, speaker.session_id):
             return
-        call = Call(block.id, repaired_name(block.name), place, time, speaker.mode is not None)
+        call = PastCall(block.id, repaired_name(block.name), place, time, speaker.mode is not None)
         self._once.coverage.without_mode += not call.mode_known
         self._waiting[call.id] = call
         if self._wanted(call.tool):
@@ -141,7 +141,7 @@ class Calls:
         given = specific.get("updatedInput") if isinstance(specific, dict) else None
         call.rewritten = given if isinstance(given, dict) else call.rewritten
 
-    def end(self, line: Line, block: Block, place: Place) -> None:
+    def end(self, line: TranscriptLine, block: ContentBlock, place: SourceLine) -> None:
         """Settle a call by its result, and add the event that followed."""
         call = self._waiting.pop(str(block.tool_use_id), None)
         if call is None:
@@ -159,7 +159,7 @@ class Calls:
             time = seconds_of(line.timestamp)
             self.put(Past(event=event, place=place, time=time, fate=fate, provenance=sure))
 
-    def _settle(self, call: Call, fate: Fate) -> None:
+    def _settle(self, call: PastCall, fate: Fate) -> None:
         call.slot.settle(call.before(fate) if "PreToolUse" in self._wanted(call.tool) else None)
 
     def close(self) -> None:
@@ -176,10 +176,10 @@ class Calls:
                 yield past
 
 
-def _result(line: Line, block: Block) -> Result:
+def _result(line: TranscriptLine, block: ContentBlock) -> CallResult:
     """Read what says how a call ended; the text and the response of a call that succeeded are often large."""
     failed = block.is_error is True
-    return Result(
+    return CallResult(
         is_error=failed,
         text=text_of(value_of(block.content)) if failed else "",
         interrupted=_STOPPED.search(line.tool_use_result) is not None,
@@ -189,7 +189,9 @@ def _result(line: Line, block: Block) -> Result:
     )
 
 
-def _after(call: Call, result: Result, fate: Fate, line: Line, block: Block) -> tuple[Event, dict[str, Provenance]]:
+def _after(
+    call: PastCall, result: CallResult, fate: Fate, line: TranscriptLine, block: ContentBlock
+) -> tuple[Event, dict[str, Provenance]]:
     fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
     if line.cwd and line.cwd != fields["cwd"]:
         # The lines of calls beside it name the new directory as well; only the shell moves.

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from hookwright.replay.choice import Choice
-from hookwright.replay.past import Past, Place, Provenance
+from hookwright.replay.past import Past, Provenance, SourceLine
 from hookwright.replay.transcripts.calls import Calls
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.shapes import (
-    Block,
-    Line,
-    Message,
+    ContentBlock,
+    TranscriptLine,
+    TranscriptMessage,
     object_of,
     read_attachment,
     read_line,
     read_progress,
 )
-from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Speaker
+from hookwright.replay.transcripts.speaker import USUAL_AGENT, Participant, Speaker
 from hookwright.replay.transcripts.turns import EVENTS, Turns
 
 _CALL = b'"tool_use'
@@ -37,14 +37,14 @@ _QUOTE, _UNDERSCORE = b'"_'
 _SUBAGENT_TOOLS = ("Agent", "Task")
 
 
-class Conversation:
+class PastConversation:
     """Reads the lines of one file.
 
     Law: the needles are written with their quotes, so they cannot be inside a string, where quotes are escaped. A line
     without one of them has neither a call nor a result that is needed, and changes nothing.
     """
 
-    def __init__(self, path: str, speaker: Speaker, choice: Choice, once: Once) -> None:
+    def __init__(self, path: str, speaker: Speaker, choice: Choice, once: Deduplication) -> None:
         self._path = path
         self._once = once
         self._choice = choice
@@ -66,7 +66,7 @@ class Conversation:
                 self._once.coverage.unreadable += 1
                 continue
             if line.type != "permission-mode":
-                self._read(line, Place(self._path, number))
+                self._read(line, SourceLine(self._path, number))
             elif len(data) <= _MODE_LINE:
                 self.speaker.hear(line)
             if queue and not queue[0].waits:
@@ -106,7 +106,7 @@ class Conversation:
         """Return whether a result is needed: for the events of its call, or as the end of a subagent."""
         return self.calls.awaits(call_id) or (self._slow and call_id in self._asked_by)
 
-    def _read(self, line: Line, place: Place) -> None:
+    def _read(self, line: TranscriptLine, place: SourceLine) -> None:
         match line.type:
             case "assistant" | "user":
                 self._message(self.speaker, self._turns, line, place)
@@ -118,7 +118,7 @@ class Conversation:
             case "progress":
                 self._progress(line, place)
 
-    def _message(self, speaker: Speaker, turns: Turns, line: Line, place: Place) -> None:
+    def _message(self, speaker: Speaker, turns: Turns, line: TranscriptLine, place: SourceLine) -> None:
         message = line.message
         if message is None:
             return
@@ -132,20 +132,20 @@ class Conversation:
         if self._slow:
             turns.message(line, message, place)
 
-    def _results(self, line: Line, message: Message, place: Place) -> None:
+    def _results(self, line: TranscriptLine, message: TranscriptMessage, place: SourceLine) -> None:
         for block in message.blocks:
             if (agent := self._asked_by.pop(block.tool_use_id or "", None)) is not None:
                 self._inside[agent][1].end()
             if block.type == "tool_result":
                 self.calls.end(line, block, place)
 
-    def _call(self, speaker: Speaker, line: Line, block: Block, place: Place) -> None:
+    def _call(self, speaker: Speaker, line: TranscriptLine, block: ContentBlock, place: SourceLine) -> None:
         self.calls.begin(speaker, line, block, place)
         if block.name in _SUBAGENT_TOOLS and block.id:
             kind = object_of(block.input).get("subagent_type")
             self._asked[block.id] = kind if isinstance(kind, str) else USUAL_AGENT
 
-    def _progress(self, line: Line, place: Place) -> None:
+    def _progress(self, line: TranscriptLine, place: SourceLine) -> None:
         """Read a message of a subagent inside a line of its session, as older versions wrote it."""
         progress = read_progress(line.data)
         if progress is None or progress.type != "agent_progress" or not progress.agent_id:
@@ -161,12 +161,12 @@ class Conversation:
         speaker, turns = self._agent(progress.agent_id, line)
         self._message(speaker, turns, inner, place)
 
-    def _agent(self, agent_id: str, line: Line) -> tuple[Speaker, Turns]:
+    def _agent(self, agent_id: str, line: TranscriptLine) -> tuple[Speaker, Turns]:
         if agent_id not in self._inside:
             if line.parent_call:
                 self._asked_by[line.parent_call] = agent_id
             kind = self._asked.get(line.parent_call or "")
-            agent = Agent(agent_id, kind or USUAL_AGENT, Provenance.DERIVED if kind else Provenance.ASSUMED)
+            agent = Participant(agent_id, kind or USUAL_AGENT, Provenance.DERIVED if kind else Provenance.ASSUMED)
             speaker = Speaker(self.speaker.transcript, self.speaker.session_id, agent)
             speaker.mode, speaker.prompt_id = self.speaker.mode, self.speaker.prompt_id
             self._inside[agent_id] = speaker, Turns(speaker, self._choice, self._once, self.calls.put)

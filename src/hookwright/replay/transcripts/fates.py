@@ -27,7 +27,7 @@ _BY_RULE = re.compile(
 )
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a transcript says about the end of a call."""
 
     is_error: bool
@@ -41,7 +41,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     decision: Json = None
 
 
-def fate_of(result: Result) -> Fate:
+def fate_of(result: CallResult) -> Fate:
     """Return what became of a call.
 
     Law: a recorded decision is believed before a text; a call counts as refused by the person only if a person
@@ -56,7 +56,7 @@ def fate_of(result: Result) -> Fate:
     return _refused(result) or Fate.FAILED
 
 
-def _refused(result: Result) -> Fate | None:
+def _refused(result: CallResult) -> Fate | None:
     decision = result.decision if isinstance(result.decision, dict) else {}
     if decision.get("decision") == "reject":
         source = str(decision.get("source") or "")

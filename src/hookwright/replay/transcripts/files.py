@@ -31,7 +31,7 @@ class NoSource(HookwrightError):
     """A source that does not exist."""
 
 
-class Kind(enum.Enum):
+class SourceKind(enum.Enum):
     """What a file has."""
 
     TRANSCRIPT = "a transcript"
@@ -45,7 +45,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file to read."""
 
     path: str
-    kind: Kind
+    kind: SourceKind
     #: Sorts copies of a session after it: first time, whether it is a fork, last time, path.
     age: tuple[float, bool, float, str]
     #: Transcripts of the subagents of this session.
@@ -158,11 +158,11 @@ def _tail(file: IO[bytes]) -> bytes:
     return file.read(_TAIL)
 
 
-def _kind(path: str, file: IO[bytes], head: bytes) -> Kind | None:
+def _kind(path: str, file: IO[bytes], head: bytes) -> SourceKind | None:
     if path.endswith(".json"):
-        return Kind.INBOX if b'"hook_event_name"' in head else None
+        return SourceKind.INBOX if b'"hook_event_name"' in head else None
     first = next(lines_of(file, Coverage()), None)
-    return Kind.RECORDING if first is not None and is_recording(first[1]) else Kind.TRANSCRIPT
+    return SourceKind.RECORDING if first is not None and is_recording(first[1]) else SourceKind.TRANSCRIPT
 
 
 def is_recording(data: bytes) -> bool:
@@ -173,13 +173,13 @@ def is_recording(data: bytes) -> bool:
 
 def _grouped(files: Sequence[SourceFile]) -> Iterator[SourceFile]:
     """Put transcripts of subagents below those of their sessions, and the payloads of a folder together."""
-    sessions = {_stem(file.path) for file in files if file.agent_id is None and file.kind is Kind.TRANSCRIPT}
+    sessions = {_stem(file.path) for file in files if file.agent_id is None and file.kind is SourceKind.TRANSCRIPT}
     below: dict[str, list[SourceFile]] = {}
     inboxes: dict[str, list[str]] = {}
     alone: list[SourceFile] = []
     for file in files:
         folder, name = os.path.split(os.path.dirname(file.path))
-        if file.kind is Kind.INBOX:
+        if file.kind is SourceKind.INBOX:
             inboxes.setdefault(os.path.dirname(file.path), []).append(file.path)
         elif file.agent_id is not None and name == "subagents" and folder in sessions:
             below.setdefault(folder, []).append(file)
@@ -190,4 +190,4 @@ def _grouped(files: Sequence[SourceFile]) -> Iterator[SourceFile]:
         yield msgspec.structs.replace(file, subagents=tuple(agents)) if agents else file
     for folder, paths in inboxes.items():
         age = (float("inf"), False, float("inf"), folder)
-        yield SourceFile(path=folder, kind=Kind.INBOX, age=age, payloads=tuple(sorted(paths)))
+        yield SourceFile(path=folder, kind=SourceKind.INBOX, age=age, payloads=tuple(sorted(paths)))

@@ -8,7 +8,7 @@ from hookwright.replay.past import Coverage
 _UNIQUE = 16
 
 
-class Once:
+class Deduplication:
     """Remembers what was seen, and counts calls, copies and sessions.
 
     Law: forks, resumed sessions and checkpoints repeat lines. Two calls are the same if their ids are the same; with

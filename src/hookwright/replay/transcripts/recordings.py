@@ -12,9 +12,9 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.wire import decode_event
 from hookwright.replay.choice import Choice
-from hookwright.replay.past import Coverage, Fate, Past, Place
+from hookwright.replay.past import Coverage, Fate, Past, SourceLine
 from hookwright.replay.transcripts.lines import open_source
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.once import Deduplication
 
 #: The largest payload of an inbox.
 _LARGEST = 256 * 1024 * 1024
@@ -25,7 +25,7 @@ class Kept(msgspec.Struct, frozen=True):
     """One event that was kept."""
 
     event: Event
-    place: Place
+    place: SourceLine
     time: float | None = None
     #: What the hooks of the event decided, where the recorder knows it.
     decision: str | None = None
@@ -34,7 +34,7 @@ class Kept(msgspec.Struct, frozen=True):
 def kept_lines(lines: Iterable[tuple[int, bytes]], path: str, coverage: Coverage) -> Iterator[Kept]:
     """Read the lines of a recorder, or payloads one per line."""
     for number, data in lines:
-        kept = _kept(data, Place(path, number))
+        kept = _kept(data, SourceLine(path, number))
         if kept is None:
             coverage.unreadable += 1
         else:
@@ -53,7 +53,7 @@ def kept_files(paths: Iterable[str], coverage: Coverage) -> Iterator[Kept]:
         coverage.files += 1
         coverage.lines += 1
         coverage.bytes += len(data)
-        kept = _kept(data, Place(path, 1))
+        kept = _kept(data, SourceLine(path, 1))
         if kept is None:
             coverage.unreadable += 1
             continue
@@ -62,7 +62,7 @@ def kept_files(paths: Iterable[str], coverage: Coverage) -> Iterator[Kept]:
         yield msgspec.structs.replace(kept, time=time)
 
 
-def _kept(data: bytes, place: Place) -> Kept | None:
+def _kept(data: bytes, place: SourceLine) -> Kept | None:
     value, problem = parse_json(data.decode("utf-8", "replace"))
     if problem is not None or not isinstance(value, dict):
         return None
@@ -73,7 +73,7 @@ def _kept(data: bytes, place: Place) -> Kept | None:
         return None
 
 
-def kept_events(kept: Iterable[Kept], choice: Choice, once: Once) -> Iterator[Past]:
+def kept_events(kept: Iterable[Kept], choice: Choice, once: Deduplication) -> Iterator[Past]:
     """Yield the events that are asked for, each call with its fate.
 
     Law: a call that a later event says succeeded or failed has that fate; else the decision of its hooks is its fate

@@ -11,28 +11,28 @@ import msgspec
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.choice import Choice
 from hookwright.replay.past import Past, Provenance
-from hookwright.replay.transcripts.conversation import Conversation
-from hookwright.replay.transcripts.files import STDIN, Kind, SourceFile, is_recording
+from hookwright.replay.transcripts.conversation import PastConversation
+from hookwright.replay.transcripts.files import STDIN, SourceFile, SourceKind, is_recording
 from hookwright.replay.transcripts.lines import Needed, every_line, lines_of, open_source
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.recordings import kept_events, kept_files, kept_lines
-from hookwright.replay.transcripts.speaker import USUAL_AGENT, Agent, Modes, Speaker
+from hookwright.replay.transcripts.speaker import USUAL_AGENT, Modes, Participant, Speaker
 
 _LARGEST_META = 1024 * 1024
 
 
-def events_of(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+def events_of(source: SourceFile, choice: Choice, once: Deduplication) -> Iterator[Past]:
     """Yield the events of one source."""
     match source.kind:
-        case Kind.INBOX:
+        case SourceKind.INBOX:
             yield from kept_events(kept_files(source.payloads, once.coverage), choice, once)
-        case Kind.RECORDING:
+        case SourceKind.RECORDING:
             yield from _recording(source, choice, once)
-        case Kind.TRANSCRIPT:
+        case SourceKind.TRANSCRIPT:
             yield from _session(source, choice, once)
 
 
-def events_of_stream(stream: IO[bytes], choice: Choice, once: Once) -> Iterator[Past]:
+def events_of_stream(stream: IO[bytes], choice: Choice, once: Deduplication) -> Iterator[Past]:
     """Yield the events of standard input: a transcript or a recording, plain or compressed."""
     once.coverage.files += 1
     lines = lines_of(stream, once.coverage)
@@ -43,7 +43,7 @@ def events_of_stream(stream: IO[bytes], choice: Choice, once: Once) -> Iterator[
     if is_recording(first[1]):
         yield from kept_events(kept_lines(whole, STDIN, once.coverage), choice, once)
         return
-    talk = Conversation(STDIN, Speaker(STDIN, ""), choice, once)
+    talk = PastConversation(STDIN, Speaker(STDIN, ""), choice, once)
     yield from talk.events((number, data) for number, data in whole if talk.needed(data, 0, len(data)))
 
 
@@ -52,12 +52,12 @@ def _after(first: tuple[int, bytes], rest: Iterator[tuple[int, bytes]]) -> Itera
     yield from rest
 
 
-def _recording(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+def _recording(source: SourceFile, choice: Choice, once: Deduplication) -> Iterator[Past]:
     kept = kept_lines(_lines(source, once), source.path, once.coverage)
     yield from kept_events(kept, choice, once)
 
 
-def _lines(source: SourceFile, once: Once, needed: Needed = every_line) -> Iterator[tuple[int, bytes]]:
+def _lines(source: SourceFile, once: Deduplication, needed: Needed = every_line) -> Iterator[tuple[int, bytes]]:
     """Read the lines of a file; one that cannot be read any more is counted."""
     try:
         file = open_source(os.path.realpath(source.path))
@@ -69,11 +69,11 @@ def _lines(source: SourceFile, once: Once, needed: Needed = every_line) -> Itera
         yield from lines_of(file, once.coverage, needed)
 
 
-def _session(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
+def _session(source: SourceFile, choice: Choice, once: Deduplication) -> Iterator[Past]:
     """Yield the events of a session; those of a subagent come before what happened after it began."""
     speaker = _speaker(source)
     waiting = list(source.subagents)
-    talk = Conversation(source.path, speaker, choice, once)
+    talk = PastConversation(source.path, speaker, choice, once)
     for past in talk.events(_lines(source, once, talk.needed)):
         while waiting and past.time is not None and waiting[0].age[0] <= past.time:
             yield from _subagent(waiting.pop(0), speaker.modes, choice, once)
@@ -82,10 +82,10 @@ def _session(source: SourceFile, choice: Choice, once: Once) -> Iterator[Past]:
         yield from _subagent(agent, speaker.modes, choice, once)
 
 
-def _subagent(source: SourceFile, modes: Modes, choice: Choice, once: Once) -> Iterator[Past]:
+def _subagent(source: SourceFile, modes: Modes, choice: Choice, once: Deduplication) -> Iterator[Past]:
     speaker = _speaker(source)
     speaker.inherit(modes, source.age[0])
-    talk = Conversation(source.path, speaker, choice, once)
+    talk = PastConversation(source.path, speaker, choice, once)
     yield from talk.events(_lines(source, once, talk.needed))
 
 
@@ -96,7 +96,7 @@ def _speaker(source: SourceFile) -> Speaker:
         return Speaker(source.path, os.path.basename(stem))
     kind = _meta(stem + ".meta.json").get("agentType")
     sure = Provenance.RECORDED if isinstance(kind, str) else Provenance.ASSUMED
-    agent = Agent(source.agent_id, kind if isinstance(kind, str) else USUAL_AGENT, sure, source.path)
+    agent = Participant(source.agent_id, kind if isinstance(kind, str) else USUAL_AGENT, sure, source.path)
     folder, name = os.path.split(os.path.dirname(source.path))
     if name == "subagents":
         return Speaker(folder + ".jsonl", os.path.basename(folder), agent)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 NONE = Raw()
 
 
-class Block(msgspec.Struct, frozen=True):
+class ContentBlock(msgspec.Struct, frozen=True):
     """A block of a message: text, a call or a result."""
 
     type: str = ""
@@ -30,16 +30,16 @@ class Block(msgspec.Struct, frozen=True):
     text: str | None = None
 
 
-class Message(msgspec.Struct, frozen=True):
+class TranscriptMessage(msgspec.Struct, frozen=True):
     """A message of the model or of the user."""
 
     id: str | None = None
     model: str | None = None
     stop_reason: str | None = None
-    content: list[Block] | str | None = None
+    content: list[ContentBlock] | str | None = None
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[ContentBlock]:
         """The blocks of the message; a message that is one text has none."""
         return self.content if isinstance(self.content, list) else []
 
@@ -51,7 +51,7 @@ class Message(msgspec.Struct, frozen=True):
         return self.content or ""
 
 
-class Line(msgspec.Struct, frozen=True, rename="camel"):
+class TranscriptLine(msgspec.Struct, frozen=True, rename="camel"):
     """One line of a transcript."""
 
     type: str = ""
@@ -70,7 +70,7 @@ class Line(msgspec.Struct, frozen=True, rename="camel"):
     is_sidechain: bool | None = None
     is_compact_summary: bool | None = None
     is_api_error_message: bool | None = None
-    message: Message | None = None
+    message: TranscriptMessage | None = None
     tool_use_result: Raw = NONE
     attachment: Raw = NONE
     data: Raw = NONE
@@ -81,12 +81,12 @@ class Line(msgspec.Struct, frozen=True, rename="camel"):
     permission_decision: Raw = NONE
 
 
-class Progress(msgspec.Struct, frozen=True, rename="camel"):
+class ProgressLine(msgspec.Struct, frozen=True, rename="camel"):
     """What older versions wrote of a subagent: one of its messages, as a line inside a line."""
 
     type: str = ""
     agent_id: str | None = None
-    message: Line | None = None
+    message: TranscriptLine | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, rename="camel"):
@@ -99,13 +99,13 @@ class Attachment(msgspec.Struct, frozen=True, rename="camel"):
     tool_use_id: str | None = msgspec.field(default=None, name="toolUseID")
 
 
-_LINE = msgspec.json.Decoder(Line)
-_PROGRESS = msgspec.json.Decoder(Progress)
+_LINE = msgspec.json.Decoder(TranscriptLine)
+_PROGRESS = msgspec.json.Decoder(ProgressLine)
 _ATTACHMENT = msgspec.json.Decoder(Attachment)
 _FAILURES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def read_line(data: bytes) -> Line | None:
+def read_line(data: bytes) -> TranscriptLine | None:
     """Read a line; None if it is not an object or a field has a type that no version writes."""
     try:
         return _LINE.decode(data)
@@ -119,7 +119,7 @@ def read_line(data: bytes) -> Line | None:
         return None
 
 
-def read_progress(raw: Raw) -> Progress | None:
+def read_progress(raw: Raw) -> ProgressLine | None:
     """Read what a progress line carries."""
     return _decoded(_PROGRESS, raw)
 

@@ -13,7 +13,7 @@ from hookwright.agent.transcript.paths import InvalidSession, session_path
 from hookwright.protocol.events import Event, ModeEvent
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.past import Provenance
-from hookwright.replay.transcripts.shapes import Line, seconds_of, value_of
+from hookwright.replay.transcripts.shapes import TranscriptLine, seconds_of, value_of
 
 E = TypeVar("E", bound=Event)
 
@@ -21,7 +21,7 @@ E = TypeVar("E", bound=Event)
 USUAL_AGENT = "general-purpose"
 
 
-class Agent(msgspec.Struct, frozen=True):
+class Participant(msgspec.Struct, frozen=True):
     """A subagent."""
 
     id: str
@@ -54,7 +54,7 @@ class Modes:
 class Speaker:
     """The main agent or a subagent: what is in force while its lines are read."""
 
-    def __init__(self, transcript: str, session_id: str, agent: Agent | None = None) -> None:
+    def __init__(self, transcript: str, session_id: str, agent: Participant | None = None) -> None:
         #: The transcript of the session; empty for a subagent beside it, whose lines name the session.
         self._transcript = transcript
         self.agent = agent
@@ -79,7 +79,7 @@ class Speaker:
         self.mode, prompt = modes.at(time)
         self.prompt_id = self.prompt_id or prompt
 
-    def hear(self, line: Line) -> None:
+    def hear(self, line: TranscriptLine) -> None:
         """Note what a line puts in force; results are not heard, since unwanted ones are not read."""
         if line.session_id:
             self.session_id = line.session_id
@@ -92,7 +92,7 @@ class Speaker:
             self.mode = line.permission_mode or self.mode
             self.modes.note(seconds_of(line.timestamp), self.mode, self.prompt_id)
 
-    def common(self, cls: type[E], line: Line) -> tuple[dict[str, Json], dict[str, Provenance]]:
+    def common(self, cls: type[E], line: TranscriptLine) -> tuple[dict[str, Json], dict[str, Provenance]]:
         """Return the fields that every event of a class has, and how sure they are."""
         session_id, cwd = line.session_id or self.session_id, line.cwd or self.cwd
         fields: dict[str, Json] = {"session_id": session_id, "transcript_path": self.transcript, "cwd": cwd or "/"}
@@ -121,7 +121,7 @@ def _add(fields: dict[str, Json], sure: dict[str, Provenance], name: str, value:
     sure[name] = known
 
 
-def _effort(line: Line) -> Mapping[str, str] | None:
+def _effort(line: TranscriptLine) -> Mapping[str, str] | None:
     level = value_of(line.effort)
     if isinstance(level, dict):
         return level if all(isinstance(value, str) for value in level.values()) else None

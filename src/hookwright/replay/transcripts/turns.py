@@ -18,12 +18,12 @@ from hookwright.protocol.events import (
 )
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.choice import Choice
-from hookwright.replay.past import Past, Place, Provenance
-from hookwright.replay.transcripts.once import Once
+from hookwright.replay.past import Past, Provenance, SourceLine
+from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.shapes import (
     Attachment,
-    Line,
-    Message,
+    TranscriptLine,
+    TranscriptMessage,
     object_of,
     seconds_of,
     text_of,
@@ -48,8 +48,8 @@ class _Said(msgspec.Struct, frozen=True):
     """The message of the model that the turn may end with."""
 
     id: str | None
-    line: Line
-    place: Place
+    line: TranscriptLine
+    place: SourceLine
     texts: tuple[str, ...]
     calls: bool
     stop_reason: str | None
@@ -58,7 +58,7 @@ class _Said(msgspec.Struct, frozen=True):
 class Turns:
     """Turns the prompts and messages of one speaker into events."""
 
-    def __init__(self, speaker: Speaker, choice: Choice, once: Once, put: Callable[[Past], None]) -> None:
+    def __init__(self, speaker: Speaker, choice: Choice, once: Deduplication, put: Callable[[Past], None]) -> None:
         self._speaker = speaker
         self._choice = choice
         self._once = once
@@ -69,13 +69,13 @@ class Turns:
         self._started = False
         self._resumed: set[str | None] = set()
 
-    def start(self, line: Line, place: Place) -> None:
+    def start(self, line: TranscriptLine, place: SourceLine) -> None:
         """Note that a subagent begins; a second call does nothing."""
         if self._speaker.agent is not None and not self._started:
             self._emit(SubagentStart, line, place)
         self._started = True
 
-    def message(self, line: Line, message: Message, place: Place) -> None:
+    def message(self, line: TranscriptLine, message: TranscriptMessage, place: SourceLine) -> None:
         """Note a message; one of a subagent inside the session of another is not part of its conversation."""
         self.start(line, place)
         if line.type == "user":
@@ -83,7 +83,7 @@ class Turns:
         elif not line.is_sidechain or self._speaker.agent is not None:
             self.model(line, message, place)
 
-    def model(self, line: Line, message: Message, place: Place) -> None:
+    def model(self, line: TranscriptLine, message: TranscriptMessage, place: SourceLine) -> None:
         """Note a part of a message of the model."""
         if line.is_api_error_message:
             self._said = None
@@ -98,7 +98,7 @@ class Turns:
         self._model = message.model or self._model
         self._said = _Said(message.id, line, place, texts, calls, message.stop_reason)
 
-    def user(self, line: Line, message: Message, place: Place) -> None:
+    def user(self, line: TranscriptLine, message: TranscriptMessage, place: SourceLine) -> None:
         """Note a message of the user, or one that the program adds as such."""
         text = message.text
         if text.startswith(_INTERRUPTED):
@@ -116,7 +116,7 @@ class Turns:
                 typed = f"{command[1]} {command[2]}" if command[2] else command[1]
                 self._emit(UserPromptSubmit, line, place, {"prompt": Provenance.DERIVED}, prompt=typed)
 
-    def system(self, line: Line, place: Place) -> None:
+    def system(self, line: TranscriptLine, place: SourceLine) -> None:
         """Note a record of the program."""
         if line.subtype == "stop_hook_summary":
             self.end()
@@ -128,14 +128,14 @@ class Turns:
             self.end()
             self._compacted(line, place)
 
-    def _refused(self, text: str, line: Line, place: Place) -> None:
+    def _refused(self, text: str, line: TranscriptLine, place: SourceLine) -> None:
         """Note a prompt that a hook refused: it is only in the message to the user."""
         before, mark, prompt = text.partition(_ORIGINAL)
         if mark and before.startswith(_REFUSED) and self._speaker.agent is None:
             sure = {"prompt": Provenance.DERIVED, "prompt_id": Provenance.UNKNOWN}
             self._emit(UserPromptSubmit, line, place, sure, prompt=prompt)
 
-    def _compacted(self, line: Line, place: Place) -> None:
+    def _compacted(self, line: TranscriptLine, place: SourceLine) -> None:
         """Note a compaction; the lines after it have the prompt of the command, which hooks read."""
         trigger = object_of(line.compact_metadata).get("trigger")
         sure = {"custom_instructions": Provenance.ASSUMED, "prompt_id": Provenance.UNKNOWN}
@@ -146,7 +146,7 @@ class Turns:
         sure = {"model": Provenance.DERIVED if known else Provenance.UNKNOWN, "prompt_id": Provenance.UNKNOWN}
         self._emit(SessionStart, line, place, sure, source="compact", **known)
 
-    def attachment(self, attachment: Attachment, line: Line, place: Place) -> None:
+    def attachment(self, attachment: Attachment, line: TranscriptLine, place: SourceLine) -> None:
         """Note a hook that ran when the session was resumed: nothing else shows it."""
         if attachment.hook_name != _RESUMED or attachment.tool_use_id in self._resumed:
             return
@@ -172,7 +172,12 @@ class Turns:
         self._emit(cls, said.line, said.place, sure, **fields)
 
     def _emit(
-        self, cls: type[Event], line: Line, place: Place, sure: dict[str, Provenance] | None = None, **fields: Json
+        self,
+        cls: type[Event],
+        line: TranscriptLine,
+        place: SourceLine,
+        sure: dict[str, Provenance] | None = None,
+        **fields: Json,
     ) -> None:
         name, time = cls.event_name, seconds_of(line.timestamp)
         agent = self._speaker.agent.id if self._speaker.agent is not None else ""
@@ -187,7 +192,7 @@ class Turns:
         self._put(Past(event=event, place=place, time=time, fate=None, provenance=known))
 
 
-def _typed(text: str, line: Line) -> bool:
+def _typed(text: str, line: TranscriptLine) -> bool:
     """Return whether a person typed a prompt; what the program itself adds to the user's turn is in tags.
 
     A command that became a prompt is in tags as well, its message first; a command that the program ran itself has its

@@ -13,10 +13,10 @@ from hookwright.lint.programs.ir import (
     Branch,
     Call,
     Catch,
+    CodePlace,
     Eat,
     Hole,
     Leave,
-    Place,
     Say,
     Stdin,
     Stmt,
@@ -54,7 +54,7 @@ _LATER = frozenset(
 _TEXT_METHODS = frozenset(["toString", "trim", "toLowerCase", "toUpperCase", "replace", "replaceAll", "slice", "split"])
 
 
-def leave(place: Place, found: Value) -> Leave:
+def leave(place: CodePlace, found: Value) -> Leave:
     """End the program with a value, as `process.exit` reads it."""
     if found is None:
         return Leave(place, 0)

@@ -14,6 +14,7 @@ from hookwright.lint.programs.ir import (
     Block,
     Branch,
     Catch,
+    CodePlace,
     EnvRead,
     FieldRead,
     Hole,
@@ -22,7 +23,6 @@ from hookwright.lint.programs.ir import (
     Leave,
     Loop,
     Object,
-    Place,
     Program,
     Steps,
     Stmt,
@@ -104,9 +104,9 @@ class JavaScriptReader:
         """Return the source of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: Node) -> CodePlace:
         """Return where a node begins."""
-        return Place(node.start_point[0] + 1, node.start_point[1] + 1)
+        return CodePlace(node.start_point[0] + 1, node.start_point[1] + 1)
 
     def value(self, node: Node | None) -> Value:
         """Return the value of an expression."""

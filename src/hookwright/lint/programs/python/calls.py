@@ -11,11 +11,11 @@ from hookwright.lint.programs.ir import (
     Array,
     Branch,
     Call,
+    CodePlace,
     Eat,
     EnvRead,
     Hole,
     Object,
-    Place,
     Say,
     Stdin,
     Stmt,
@@ -82,7 +82,7 @@ def read_statement(reader: PythonReader, node: ast.expr) -> list[Stmt]:
     return [] if name in _QUIET else [_unknown(name, place)]
 
 
-def _unknown(name: str, place: Place) -> Call:
+def _unknown(name: str, place: CodePlace) -> Call:
     return Call(place, (text(name) if name else text(Hole()),), program=False)
 
 

@@ -14,6 +14,7 @@ from hookwright.lint.programs.ir import (
     Block,
     Branch,
     Catch,
+    CodePlace,
     EnvRead,
     FieldRead,
     Hole,
@@ -22,7 +23,6 @@ from hookwright.lint.programs.ir import (
     Leave,
     Loop,
     Object,
-    Place,
     Program,
     Steps,
     Stmt,
@@ -95,9 +95,9 @@ class PythonReader:
         self.effects: list[Stmt] = []
         self.steps = Steps()
 
-    def place(self, node: ast.AST) -> Place:
+    def place(self, node: ast.AST) -> CodePlace:
         """Return where a node begins."""
-        return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        return CodePlace(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def value(self, node: ast.expr | None) -> Value:
         """Return the value of an expression."""

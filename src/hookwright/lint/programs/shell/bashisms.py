@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookwright.lint.programs.ir import Place
+from hookwright.lint.programs.ir import CodePlace
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,14 +24,14 @@ _COMMANDS = {name: (name, _NOT_FOUND) for name in ("source", "declare", "let", "
 _SUBSTITUTIONS = re.compile(r"\$\{(?:!\w|\w+(?:\[|//?|:\d|: -?\d|\^|,))")
 
 
-def find_bashisms(root: Node) -> Iterator[tuple[Place, str, str]]:
+def find_bashisms(root: Node) -> Iterator[tuple[CodePlace, str, str]]:
     """List the bash-only syntax of a program."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
         found = _bashism(node)
         if found is not None:
-            yield Place(node.start_point[0] + 1, node.start_point[1] + 1), *found
+            yield CodePlace(node.start_point[0] + 1, node.start_point[1] + 1), *found
         waiting.extend(reversed(node.children))
 
 

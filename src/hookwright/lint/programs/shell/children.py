@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from hookwright.lint.programs.blocks import moved, points
 from hookwright.lint.programs.ir import (
     Call,
+    CodePlace,
     Eat,
     Inner,
     Language,
-    Place,
     Program,
     Stdin,
     Stmt,
@@ -68,7 +68,9 @@ def read_code(reader: ShellReader, name: str, code: str, *, event: bool) -> Prog
     return reader.inner(code) if name in ("bash", "sh") else None
 
 
-def child(reader: ShellReader, words: Words, code: tuple[str, Text], place: Place, *, from_stdin: bool) -> list[Stmt]:
+def child(
+    reader: ShellReader, words: Words, code: tuple[str, Text], place: CodePlace, *, from_stdin: bool
+) -> list[Stmt]:
     """Read a program inside the shell program as a child, whose exit ends only itself."""
     name, source = code
     known = source.constant

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from hookwright.lint.programs.blocks import redirected
 from hookwright.lint.programs.ir import (
     Call,
+    CodePlace,
     Hole,
     How,
     Leave,
-    Place,
     Say,
     Stdin,
     Stmt,
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
     reader: ShellReader
     words: Words
-    place: Place
+    place: CodePlace
 
 
 #: Programs that print a changed form of their input.
@@ -165,7 +165,7 @@ def _plain(reader: ShellReader, node: Node, redirects: Sequence[Node]) -> list[S
     return [*before, *run(reader, words, reader.place(node))]
 
 
-def run(reader: ShellReader, words: Words, place: Place) -> list[Stmt]:
+def run(reader: ShellReader, words: Words, place: CodePlace) -> list[Stmt]:
     """Read a command by its name."""
     first = words[0].constant if words else None
     name = first.rsplit("/", 1)[-1] if first else ""
@@ -190,7 +190,7 @@ def run(reader: ShellReader, words: Words, place: Place) -> list[Stmt]:
     return [Call(place, tuple(words), reader.input.kind)]
 
 
-def _prefixed(reader: ShellReader, name: str, words: Words, place: Place) -> list[Stmt]:
+def _prefixed(reader: ShellReader, name: str, words: Words, place: CodePlace) -> list[Stmt]:
     """Take off `exec`, `env X=1`, `timeout 5` and the like."""
     rest = list(words[1:])
     while rest and ((known := rest[0].known).startswith("-") or (name == "env" and "=" in known)):
@@ -332,7 +332,7 @@ _BUILTINS: dict[str, Callable[[Line], list[Stmt]]] = {
 # ── programs ────────────────────────────────────────────────────────────────
 
 
-def _filter(reader: ShellReader, name: str, words: Words, place: Place) -> list[Stmt]:
+def _filter(reader: ShellReader, name: str, words: Words, place: CodePlace) -> list[Stmt]:
     """Read a program that passes on what it reads, in another form."""
     operands = [word for word in words[1:] if not word.known.startswith("-")]
     needs = 1 if name in ("awk", "egrep", "fgrep", "grep", "sed") else 0

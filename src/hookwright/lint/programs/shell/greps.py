@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookwright.lint.programs.ir import Place, Program
+from hookwright.lint.programs.ir import CodePlace, Program
 from hookwright.lint.programs.shell.reader import parse_shell
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _GREPS = (b"grep", b"egrep", b"fgrep", b"rg")
 
 
-def unguarded_greps(program: Program) -> Iterator[tuple[Place, str]]:
+def unguarded_greps(program: Program) -> Iterator[tuple[CodePlace, str]]:
     """List greps whose status becomes that of an unchecked assignment."""
     waiting = [parse_shell(program.text)]
     while waiting:
@@ -26,7 +26,7 @@ def unguarded_greps(program: Program) -> Iterator[tuple[Place, str]]:
         inner = _substitution(value)
         grep = _failing_grep(inner, program.pipefail) if inner is not None else None
         if grep is not None:
-            yield Place(node.start_point[0] + 1, node.start_point[1] + 1), grep
+            yield CodePlace(node.start_point[0] + 1, node.start_point[1] + 1), grep
 
 
 def _stands_alone(node: Node) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookwright.lint.programs.ir import (
+    CodePlace,
     Eat,
     Encoded,
     FieldRead,
     Hole,
     Object,
-    Place,
     Say,
     Stdin,
     Stmt,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Words = Sequence[Text]
 
 
-def run_jq(reader: ShellReader, words: Words, place: Place) -> list[Stmt]:
+def run_jq(reader: ShellReader, words: Words, place: CodePlace) -> list[Stmt]:
     """Read a jq call: the event fields it reads, and what it prints."""
     asked = _JqCall(words[1:])
     if asked.filter is None:
@@ -101,6 +101,6 @@ class _JqCall:
                 self.files.append(word)
 
 
-def eats(reader: ShellReader, name: str, place: Place, *, unless: bool = False) -> list[Stmt]:
+def eats(reader: ShellReader, name: str, place: CodePlace, *, unless: bool = False) -> list[Stmt]:
     """Record that a command reads the hook's stdin to its end."""
     return [Eat(place, name)] if reader.input.kind is Stdin.EVENT and not unless else []

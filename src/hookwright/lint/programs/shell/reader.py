@@ -16,13 +16,13 @@ from hookwright.lint.programs.ir import (
     Asks,
     Block,
     Branch,
+    CodePlace,
     EnvRead,
     FieldRead,
     Hole,
     Inner,
     Language,
     Loop,
-    Place,
     Program,
     Stdin,
     Steps,
@@ -136,9 +136,9 @@ class ShellReader:
         """Return the source of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: Node) -> CodePlace:
         """Return where a node begins."""
-        return Place(node.start_point[0] + 1, node.start_point[1] + 1)
+        return CodePlace(node.start_point[0] + 1, node.start_point[1] + 1)
 
     def word(self, node: Node) -> Text:
         """Return the value of a word."""

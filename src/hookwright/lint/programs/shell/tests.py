@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookwright.lint.programs.blocks import all_tests, checked, points, printed
-from hookwright.lint.programs.ir import Asks, Call, Place, Stmt, Test, Text, text
+from hookwright.lint.programs.ir import Asks, Call, CodePlace, Stmt, Test, Text, text
 from hookwright.lint.programs.shell.words import read_pattern, substitutions
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_conditions(reader: ShellReader, nodes: Sequence[Node]) -> tuple[list[St
     named = [node for node in nodes if node.is_named]
     before: list[Stmt] = []
     if not named:
-        return before, Test(Place())
+        return before, Test(CodePlace())
     for node in named[:-1]:
         before += reader.statement(node)
     more, test = read_condition(reader, named[-1])
@@ -120,7 +120,7 @@ def _words(reader: ShellReader, node: Node) -> list[Text]:
     return [reader.word(child) for child in node.children if child.type not in skipped]
 
 
-def _grep(place: Place, words: Sequence[Text], given: Text) -> Test:
+def _grep(place: CodePlace, words: Sequence[Text], given: Text) -> Test:
     """Read grep's options as far as they affect what it searches for."""
     patterns: list[str] = []
     fixed = words[0].constant == "fgrep"
@@ -214,7 +214,7 @@ def _patterns(wanted: Text) -> tuple[str, ...]:
     return tuple(choice for hole in wanted.holes for choice in hole.choices) or (wanted.known,)
 
 
-def _classic(place: Place, words: Sequence[Text]) -> Test:
+def _classic(place: CodePlace, words: Sequence[Text]) -> Test:
     """Read `test a = b`, where the grammar sees a plain command."""
     known = [word.constant for word in words if word.constant != "]"]
     origins = frozenset(origin for word in words for origin in word.origins)
