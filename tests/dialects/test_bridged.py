@@ -18,7 +18,7 @@ from hookwright.config import Places
 from hookwright.config.trust import TrustPolicy
 from hookwright.dialects.firing import answered, limit_of, read_request
 from hookwright.dialects.model import Dialect
-from hookwright.dialects.native import Answer, read_before_call
+from hookwright.dialects.native import NativeAnswer, read_before_call
 from hookwright.dialects.table import dialect, dialects
 from hookwright.observers.journal.reader import Filter, records
 
@@ -41,12 +41,12 @@ class Project:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "HOOKWRIGHT_STATE_DIR": str(self.state)}
         return Places(project=cwd, env=env, trust=TrustPolicy.EVERYTHING, agent=agent)
 
-    def answer(self, table: Dialect, limit: float = 20, **fields: Any) -> Answer:
+    def answer(self, table: Dialect, limit: float = 20, **fields: Any) -> NativeAnswer:
         sent = {"session_id": "s", "cwd": str(self.folder), **fields}
         request = read_request(table, json.dumps(sent).encode())
         return asyncio.run(answered(request, lambda cwd: self.places(cwd, table.name), limit))
 
-    def shell(self, table: Dialect, limit: float = 20) -> Answer:
+    def shell(self, table: Dialect, limit: float = 20) -> NativeAnswer:
         moment = table.moment_of("PreToolUse")
         tool = next(tool for tool in table.tools if tool.claude == "Bash")
         assert moment is not None

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.recordings import recorded
-from hookwright.dialects.incoming import Translated, Unreadable, translate
+from hookwright.dialects.incoming import Translated, UnreadablePayload, translate
 from hookwright.dialects.table import AGENTS, dialect
 from hookwright.protocol.wire import payload as written
 
@@ -25,7 +25,7 @@ def events(agent: str, **fields: Any) -> list[dict[str, Any]]:
 
 def unread(agent: str, **fields: Any) -> str:
     found = translate(dialect(agent), {**COMMON, **fields})
-    assert isinstance(found, Unreadable), found
+    assert isinstance(found, UnreadablePayload), found
     return found.reason
 
 
@@ -133,4 +133,4 @@ def test_every_call_is_an_event_or_unreadable_whatever_is_sent(agent: str, data:
     name = data.draw(st.sampled_from([tool.name for tool in table.tools]) | st.text(max_size=8) | _json)
     sent = data.draw(st.dictionaries(st.sampled_from(["tool_input", "cwd", "effort", "prompt_id"]), _json))
     found = translate(table, {**COMMON, "hook_event_name": moment.name, "tool_name": name, **sent})
-    assert isinstance(found, Unreadable) or found.events
+    assert isinstance(found, UnreadablePayload) or found.events

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookwright.dialects.incoming import Translated, translate
-from hookwright.dialects.model import Dialect, Effect, Moment
-from hookwright.dialects.native import Answer, form_of, obeyed, read_before_call
+from hookwright.dialects.model import AnswerEffect, Dialect, Moment
+from hookwright.dialects.native import NativeAnswer, form_of, obeyed, read_before_call
 from hookwright.dialects.outgoing import join, refused_for_failure, settle, speak
 from hookwright.dialects.table import dialect, dialects
 from hookwright.protocol.events import CATALOGUE
@@ -113,19 +113,19 @@ def test_what_claude_code_would_not_run_does_not_run(table: Dialect, patched: bo
         effect = read_before_call(table, answer).effect
         said = (decision, rewrite, stop, answer)
         if outcome.blocked or stop is not None or isinstance(decision, Defer):
-            assert effect in (Effect.REFUSED, Effect.ENDS), said
+            assert effect in (AnswerEffect.REFUSED, AnswerEffect.ENDS), said
             assert obeyed(moment, answer), said
         elif isinstance(decision, Ask):
-            assert effect in (Effect.REFUSED, Effect.ASKS), said
+            assert effect in (AnswerEffect.REFUSED, AnswerEffect.ASKS), said
         elif rewrite is not None and (patched or rewrite != call.given):
-            assert effect in (Effect.REFUSED, Effect.REWRITTEN), said
-            if effect is Effect.REWRITTEN:
+            assert effect in (AnswerEffect.REFUSED, AnswerEffect.REWRITTEN), said
+            if effect is AnswerEffect.REWRITTEN:
                 assert runs_as_rewritten(table, call, answer, rewrite), said
         else:
-            assert effect is Effect.RUNS, said
+            assert effect is AnswerEffect.RUNS, said
 
 
-def runs_as_rewritten(table: Dialect, call: Translated, answer: Answer, rewrite: dict[str, str]) -> bool:
+def runs_as_rewritten(table: Dialect, call: Translated, answer: NativeAnswer, rewrite: dict[str, str]) -> bool:
     """Return whether the call that the agent then runs is the one that the hook wrote, but for a description."""
     sent = rewrite_in(table, answer)
     runs = {**call.given, **sent} if table.answers.rewrite_merges else sent
@@ -142,7 +142,7 @@ def test_a_rewrite_comes_back_in_the_agents_own_keys() -> None:
     assert settled.rewrite == {"filePath": "/w/b", "content": "2"}
 
 
-def rewrite_in(table: Dialect, answer: Answer) -> Any:
+def rewrite_in(table: Dialect, answer: NativeAnswer) -> Any:
     body = json.loads(answer.stdout)
     return body.get("hookSpecificOutput", body)[table.answers.rewrite]
 
@@ -215,7 +215,7 @@ def test_our_own_failure_refuses_whatever_can_be_refused_and_says_how_to_switch_
         else:
             assert answer.status == 1
         if moment is not None and moment.claude == "PreToolUse":
-            assert read_before_call(table, answer).effect is Effect.REFUSED
+            assert read_before_call(table, answer).effect is AnswerEffect.REFUSED
 
 
 def test_an_agent_that_was_sent_back_once_may_stop_when_we_fail() -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hookwright.config import FileStatus, Loaded, Places
-from hookwright.dialects.incoming import Translated, Unreadable, translate
+from hookwright.dialects.incoming import Translated, UnreadablePayload, translate
 from hookwright.dialects.model import Dialect, Moment
-from hookwright.dialects.native import Answer
+from hookwright.dialects.native import NativeAnswer
 from hookwright.dialects.outgoing import Settled, join, refused_for_failure, settle, speak
 from hookwright.engine import Options
 from hookwright.protocol.jsontext import parse_json
@@ -31,29 +31,29 @@ def limit_of(dialect: Dialect, moment: Moment | None, configured: float | None) 
     return max(limit - MARGIN, limit / 2)
 
 
-class Request(msgspec.Struct, frozen=True):
+class ForeignRequest(msgspec.Struct, frozen=True):
     """What an agent sent, as far as it could be read."""
 
     dialect: Dialect
-    call: Translated | Unreadable
+    call: Translated | UnreadablePayload
     #: The agent was already sent back to work at the end of this turn.
     returning: bool = False
 
-    def refused(self, problem: str) -> Answer:
+    def refused(self, problem: str) -> NativeAnswer:
         """Answer for a failure of our own."""
         return refused_for_failure(self.dialect, self.call.moment, problem, self.returning)
 
 
-def read_request(dialect: Dialect, data: bytes) -> Request:
+def read_request(dialect: Dialect, data: bytes) -> ForeignRequest:
     """Read what an agent wrote to stdin. Never raise."""
     value, problem = parse_json(data.decode("utf-8", "replace").removeprefix("\ufeff").strip())
     if problem is not None:
-        return Request(dialect, Unreadable(None, f"the payload is not valid JSON: {problem}"))
+        return ForeignRequest(dialect, UnreadablePayload(None, f"the payload is not valid JSON: {problem}"))
     returning = isinstance(value, Mapping) and bool(value.get("stop_hook_active"))
-    return Request(dialect, translate(dialect, value), returning)
+    return ForeignRequest(dialect, translate(dialect, value), returning)
 
 
-async def answered(request: Request, places: Callable[[str], Places], limit: float) -> Answer:
+async def answered(request: ForeignRequest, places: Callable[[str], Places], limit: float) -> NativeAnswer:
     """Fire the events of a request at the hooks of its directory, and answer in the agent's dialect.
 
     Law: an answer that is not a refusal means that every configured hook was asked and none refused. A payload that
@@ -61,7 +61,7 @@ async def answered(request: Request, places: Callable[[str], Places], limit: flo
     wherever the agent can be refused.
     """
     call = request.call
-    if isinstance(call, Unreadable):
+    if isinstance(call, UnreadablePayload):
         return request.refused(call.reason)
     if not call.events:
         return speak(request.dialect, call.moment, Settled())

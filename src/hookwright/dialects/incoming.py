@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hookwright.dialects.model import Dialect, Moment, Tool
+from hookwright.dialects.model import Dialect, Moment, ToolMap
 from hookwright.dialects.patch import Action, BrokenPatch, Touch, read_patch
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
@@ -44,19 +44,19 @@ class Translated(msgspec.Struct, frozen=True):
 
     moment: Moment
     events: tuple[Event, ...]
-    tool: Tool | None = None
+    tool: ToolMap | None = None
     #: The input as the hooks read it, for a call that is one event.
     given: Mapping[str, Json] = msgspec.field(default_factory=dict)
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadablePayload(msgspec.Struct, frozen=True):
     """A payload that cannot be translated: what it was about, as far as that is known, and why."""
 
     moment: Moment | None
     reason: str
 
 
-def translate(dialect: Dialect, payload: Json) -> Translated | Unreadable:
+def translate(dialect: Dialect, payload: Json) -> Translated | UnreadablePayload:
     """Return the events that a payload comes to.
 
     Laws:
@@ -69,21 +69,21 @@ def translate(dialect: Dialect, payload: Json) -> Translated | Unreadable:
     5. A tool without a counterpart keeps its name.
     """
     if not isinstance(payload, Mapping):
-        return Unreadable(None, f"the payload is {json_type(payload)}, not an object")
+        return UnreadablePayload(None, f"the payload is {json_type(payload)}, not an object")
     name = payload.get("hook_event_name")
     moment = dialect.moment(name) if isinstance(name, str) else None
     if moment is None or not moment.claude:
-        return Unreadable(moment, f"{dialect.title} sent the event {str(name)[:80]!r}, which has no translation")
+        return UnreadablePayload(moment, f"{dialect.title} sent the event {str(name)[:80]!r}, which has no translation")
     fields = _fields(dialect, moment, payload)
-    if isinstance(fields, Unreadable):
+    if isinstance(fields, UnreadablePayload):
         return fields
     calls = _calls(dialect, moment, payload, fields)
-    if isinstance(calls, Unreadable):
+    if isinstance(calls, UnreadablePayload):
         return calls
     try:
         events = tuple(_event({**fields, **call}) for call in calls)
     except InvalidEvent as error:
-        return Unreadable(moment, str(error))
+        return UnreadablePayload(moment, str(error))
     tool = dialect.tool(str(payload.get("tool_name")))
     given = calls[0].get("tool_input", {}) if len(calls) == 1 else {}
     return Translated(moment, events, tool, given)
@@ -97,7 +97,7 @@ def _event(fields: Mapping[str, Json]) -> Event:
         return decode_event({key: value for key, value in fields.items() if key not in _SELDOM})
 
 
-def _fields(dialect: Dialect, moment: Moment, payload: Mapping[str, Json]) -> dict[str, Json] | Unreadable:
+def _fields(dialect: Dialect, moment: Moment, payload: Mapping[str, Json]) -> dict[str, Json] | UnreadablePayload:
     """Return the fields of the event except those of a tool call."""
     renamed = {field.name: field.claude for field in dialect.fields if field.name}
     fields = {renamed.get(key, key): value for key, value in payload.items() if value is not None}
@@ -108,7 +108,7 @@ def _fields(dialect: Dialect, moment: Moment, payload: Mapping[str, Json]) -> di
     fields["session_id"] = _text(fields.get("session_id"))
     cwd = _text(fields.get("cwd"))
     if not os.path.isabs(cwd):
-        return Unreadable(moment, f"`cwd` is {cwd[:80]!r}, not an absolute path")
+        return UnreadablePayload(moment, f"`cwd` is {cwd[:80]!r}, not an absolute path")
     if "permission_mode" in fields and dialect.modes:
         fields["permission_mode"] = dict(dialect.modes).get(fields["permission_mode"], fields["permission_mode"])
     if "prompt" in fields:
@@ -135,15 +135,15 @@ Calls = Sequence[Mapping[str, Json]]
 
 def _calls(
     dialect: Dialect, moment: Moment, payload: Mapping[str, Json], fields: Mapping[str, Json]
-) -> Calls | Unreadable:
+) -> Calls | UnreadablePayload:
     """Return what each event of the payload adds to the common fields."""
     if "tool_name" not in CATALOGUE[moment.claude].__struct_fields__:
         return () if moment.fires_without_prompt and fields.get("prompt") == "" else ({},)
     name, given = payload.get("tool_name"), payload.get("tool_input")
     if not isinstance(name, str) or not name:
-        return Unreadable(moment, "the call has no `tool_name`")
+        return UnreadablePayload(moment, "the call has no `tool_name`")
     if not isinstance(given, Mapping):
-        return Unreadable(moment, f"`tool_input` of {name[:80]} is {json_type(given)}, not an object")
+        return UnreadablePayload(moment, f"`tool_input` of {name[:80]} is {json_type(given)}, not an object")
     made = _call_id(moment, payload, fields, name)
     tool = dialect.tool(name)
     if tool is not None and tool.patch:
@@ -151,7 +151,7 @@ def _calls(
     found = _input(tool, given, str(fields["cwd"]))
     missing = [key for key in (tool.needs if tool is not None else ()) if not isinstance(found.get(key), str)]
     if missing:
-        return Unreadable(moment, f"the call of {name} has no `{missing[0]}`, so a guard could not judge it")
+        return UnreadablePayload(moment, f"the call of {name} has no `{missing[0]}`, so a guard could not judge it")
     names = (tool.claude or name,) if tool is not None else _mcp_names(dialect, name, payload)
     failed = _failed(moment, fields)
     return [{"tool_name": each, "tool_input": found, "x_tool_name": name, **made, **failed} for each in names]
@@ -165,7 +165,7 @@ def _call_id(moment: Moment, payload: Mapping[str, Json], fields: Mapping[str, J
     return {"tool_use_id": f"x-{hashlib.sha256(seed).hexdigest()[:16]}"}
 
 
-def _input(tool: Tool | None, given: Mapping[str, Json], cwd: str) -> dict[str, Json]:
+def _input(tool: ToolMap | None, given: Mapping[str, Json], cwd: str) -> dict[str, Json]:
     keys = dict(tool.keys) if tool is not None else {}
     found = {keys.get(key, key): value for key, value in given.items()}
     for key in _PATHS:
@@ -190,14 +190,14 @@ def _failed(moment: Moment, fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _patched(
-    tool: Tool, moment: Moment, fields: Mapping[str, Json], given: Mapping[str, Json], made: Mapping[str, Json]
-) -> Calls | Unreadable:
+    tool: ToolMap, moment: Moment, fields: Mapping[str, Json], given: Mapping[str, Json], made: Mapping[str, Json]
+) -> Calls | UnreadablePayload:
     text = given.get("command", given.get("patchText"))
     if not isinstance(text, str):
-        return Unreadable(moment, f"the input of {tool.name} has no patch")
+        return UnreadablePayload(moment, f"the input of {tool.name} has no patch")
     touched = read_patch(text)
     if isinstance(touched, BrokenPatch):
-        return Unreadable(moment, f"the patch cannot be read: {touched.reason}")
+        return UnreadablePayload(moment, f"the patch cannot be read: {touched.reason}")
     return [{**_touch(touch, str(fields["cwd"])), "x_tool_name": tool.name, **made} for touch in touched]
 
 

@@ -31,7 +31,7 @@ class Proof(msgspec.Struct, frozen=True):
         return self.since if self.since == self.until else f"{self.since} … {self.until}"
 
 
-class Form(enum.Enum):
+class AnswerForm(enum.Enum):
     """A form of refusal, as one answer of a hook."""
 
     DENY = "`hookSpecificOutput.permissionDecision: deny` with a reason"
@@ -51,7 +51,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     claude: str
     proof: Proof
     #: The forms of refusal that the agent obeys here, the best one first; empty if nothing can be refused.
-    refused_by: tuple[Form, ...] = ()
+    refused_by: tuple[AnswerForm, ...] = ()
     #: Whether `additionalContext` reaches the model.
     context: bool = False
     #: The agent's own limit in seconds, where it is below the one that is configured.
@@ -64,7 +64,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Tool(msgspec.Struct, frozen=True, kw_only=True):
+class ToolMap(msgspec.Struct, frozen=True, kw_only=True):
     """A tool of the agent as a tool of Claude Code."""
 
     name: str
@@ -80,7 +80,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Field(msgspec.Struct, frozen=True):
+class FieldMap(msgspec.Struct, frozen=True):
     """A field of a payload: Claude Code's name, the agent's name (empty if it is not sent), and what differs."""
 
     claude: str
@@ -89,7 +89,7 @@ class Field(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-class Effect(enum.Enum):
+class AnswerEffect(enum.Enum):
     """What the agent does with the tool call after an answer of a PreToolUse hook."""
 
     RUNS = "runs the call"
@@ -109,7 +109,7 @@ class Vocabulary(enum.Enum):
     PLUGIN = "the object that the generated plugin reads"
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerRules(msgspec.Struct, frozen=True, kw_only=True):
     """How the agent reads the answer of a PreToolUse hook."""
 
     proof: Proof
@@ -129,9 +129,9 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     #: An unknown, missing or unsupported field makes the whole answer a failure.
     strict: bool = False
     #: What `continue: false` does.
-    stop: Effect = Effect.RUNS
+    stop: AnswerEffect = AnswerEffect.RUNS
     #: What `ask` does where no user can answer.
-    ask: Effect = Effect.RUNS
+    ask: AnswerEffect = AnswerEffect.RUNS
     #: Whether `ask` reaches a user if there is one.
     asks: bool = False
     #: Whether `allow` skips the agent's own question.
@@ -145,8 +145,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     #: Context for the model is plain text on stdout.
     plain_context: bool = False
     #: What a hook that fails leaves: a crash, an unknown status, an answer that cannot be read.
-    on_failure: Effect = Effect.RUNS
-    on_timeout: Effect = Effect.RUNS
+    on_failure: AnswerEffect = AnswerEffect.RUNS
+    on_timeout: AnswerEffect = AnswerEffect.RUNS
     note: str = ""
 
 
@@ -234,7 +234,7 @@ class MatcherRule(enum.Enum):
     NONE = "no matchers"
 
 
-class Matching(msgspec.Struct, frozen=True, kw_only=True):
+class MatcherRules(msgspec.Struct, frozen=True, kw_only=True):
     """How matchers select tools."""
 
     rule: MatcherRule
@@ -257,10 +257,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     proof: Proof
     moments: tuple[Moment, ...]
-    fields: tuple[Field, ...]
-    tools: tuple[Tool, ...]
-    matching: Matching
-    answers: Answers
+    fields: tuple[FieldMap, ...]
+    tools: tuple[ToolMap, ...]
+    matching: MatcherRules
+    answers: AnswerRules
     clock: Clock
     #: In the order in which the agent reads them.
     files: tuple[HookFile, ...]
@@ -294,10 +294,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         """Return the event at the moment of one of Claude Code's events."""
         return next((moment for moment in self.moments if moment.claude == claude), None)
 
-    def tool(self, name: str) -> Tool | None:
+    def tool(self, name: str) -> ToolMap | None:
         """Return a tool by the agent's name."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    def field(self, claude: str) -> Field | None:
+    def field(self, claude: str) -> FieldMap | None:
         """Return what is known about one of Claude Code's fields."""
         return next((field for field in self.fields if field.claude == claude), None)

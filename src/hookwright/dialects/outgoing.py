@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hookwright.dialects.incoming import Translated
-from hookwright.dialects.model import Dialect, Effect, Form, Moment, Vocabulary
-from hookwright.dialects.native import Answer
+from hookwright.dialects.model import AnswerEffect, AnswerForm, Dialect, Moment, Vocabulary
+from hookwright.dialects.native import NativeAnswer
 from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Allow, Ask, Block, Defer, Deny, Outcome, strictness
@@ -104,7 +104,7 @@ def _reason(outcome: Outcome) -> str:
 
 def _before_call(dialect: Dialect, call: Translated, outcome: Outcome) -> Settled:
     title = dialect.title
-    ends = dialect.answers.stop is Effect.ENDS and outcome.stop is not None
+    ends = dialect.answers.stop is AnswerEffect.ENDS and outcome.stop is not None
     if outcome.blocked:
         return Settled(refusal=_reason(outcome), ends=ends)
     if outcome.stop is not None:
@@ -125,7 +125,7 @@ def _opinion(dialect: Dialect, outcome: Outcome, rewrite: Mapping[str, Json] | N
     answers = dialect.answers
     if not isinstance(outcome.decision, Ask):
         return Settled(allow=isinstance(outcome.decision, Allow) and answers.allows, rewrite=rewrite)
-    if answers.asks and answers.ask in (Effect.REFUSED, Effect.ASKS):
+    if answers.asks and answers.ask in (AnswerEffect.REFUSED, AnswerEffect.ASKS):
         return Settled(ask=_reason(outcome), rewrite=rewrite)
     return Settled(refusal=f"a hook asks for confirmation, which {dialect.title} cannot give: {_reason(outcome)}")
 
@@ -169,16 +169,16 @@ def _elsewhere(dialect: Dialect, moment: Moment, outcome: Outcome) -> Settled:
             losses.append(f"{dialect.title} cannot replace a tool's output, so the model reads the original one")
     if outcome.stop is not None:
         said.append(outcome.stop.reason or "a hook ended the turn")
-        if dialect.answers.stop is not Effect.ENDS and moment.claude != "UserPromptSubmit":
+        if dialect.answers.stop is not AnswerEffect.ENDS and moment.claude != "UserPromptSubmit":
             losses.append(f"{dialect.title} cannot end the turn at {moment.name}")
-    ends = outcome.stop is not None and dialect.answers.stop is Effect.ENDS
+    ends = outcome.stop is not None and dialect.answers.stop is AnswerEffect.ENDS
     return Settled(refusal="\n".join(said) if said else None, ends=ends, losses=tuple(losses))
 
 
 # ── in the agent's words ────────────────────────────────────────────────────
 
 
-def speak(dialect: Dialect, moment: Moment, settled: Settled) -> Answer:
+def speak(dialect: Dialect, moment: Moment, settled: Settled) -> NativeAnswer:
     """Write what the agent must do as the answer of one hook."""
     notes = "".join(f"hookwright: {loss}\n" for loss in settled.losses)
     if settled.refusal is not None:
@@ -186,12 +186,12 @@ def speak(dialect: Dialect, moment: Moment, settled: Settled) -> Answer:
         return msgspec.structs.replace(refusal, stderr=refusal.stderr + notes)
     if dialect.answers.vocabulary is Vocabulary.PLUGIN:
         body: dict[str, Json] = {} if settled.rewrite is None else {"input": dict(settled.rewrite)}
-        return Answer(0, _dumped(body | _messages(settled)), notes)
+        return NativeAnswer(0, _dumped(body | _messages(settled)), notes)
     if dialect.answers.plain_context:
-        return Answer(0, "\n\n".join(settled.context), "".join(f"{text}\n" for text in settled.messages) + notes)
+        return NativeAnswer(0, "\n\n".join(settled.context), "".join(f"{text}\n" for text in settled.messages) + notes)
     specific = _specific(dialect, moment, settled)
     body = {"hookSpecificOutput": {"hookEventName": moment.name, **specific}} if specific else {}
-    return Answer(0, _dumped(body | _messages(settled)), notes)
+    return NativeAnswer(0, _dumped(body | _messages(settled)), notes)
 
 
 def _dumped(body: Mapping[str, Json]) -> str:
@@ -206,7 +206,7 @@ def _messages(settled: Settled) -> dict[str, Json]:
 def _specific(dialect: Dialect, moment: Moment, settled: Settled) -> dict[str, Json]:
     claude = dialect.answers.vocabulary is Vocabulary.CLAUDE
     found: dict[str, Json] = {}
-    if Form.BEHAVIOR in moment.refused_by:
+    if AnswerForm.BEHAVIOR in moment.refused_by:
         return {"decision": {"behavior": "allow"}} if settled.allow else {}
     if settled.ask is not None:
         found |= {"permissionDecision": "ask", "permissionDecisionReason": settled.ask}
@@ -219,32 +219,32 @@ def _specific(dialect: Dialect, moment: Moment, settled: Settled) -> dict[str, J
     return found
 
 
-def _refused(moment: Moment, settled: Settled) -> Answer:
+def _refused(moment: Moment, settled: Settled) -> NativeAnswer:
     """Write a refusal in the best form that the agent obeys at this moment; it always has a text."""
     text = (settled.refusal or "").strip() or "a hook refused this without a reason"
     name = moment.name
     match moment.refused_by[0]:
-        case Form.DENY:
+        case AnswerForm.DENY:
             inner = {"hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": text}
             body: dict[str, Json] = {"hookSpecificOutput": inner}
-        case Form.BEHAVIOR:
+        case AnswerForm.BEHAVIOR:
             decision = {"behavior": "deny", "message": text}
             body = {"hookSpecificOutput": {"hookEventName": name, "decision": decision}}
-        case Form.BLOCK:
+        case AnswerForm.BLOCK:
             body = {"decision": "block", "reason": text}
             body |= {"continue": False, "stopReason": text} if settled.ends else {}
-        case Form.END:
+        case AnswerForm.END:
             body = {"continue": False, "stopReason": text}
-        case Form.FLAT:
+        case AnswerForm.FLAT:
             body = {"permission": "deny", "user_message": text, "agent_message": text}
-        case Form.THROW:
+        case AnswerForm.THROW:
             body = {"deny": text}
-        case Form.EXIT_2:
-            return Answer(2, "", "\n".join((text, *settled.messages)) + "\n")
-    return Answer(0, _dumped(body | _messages(settled)))
+        case AnswerForm.EXIT_2:
+            return NativeAnswer(2, "", "\n".join((text, *settled.messages)) + "\n")
+    return NativeAnswer(0, _dumped(body | _messages(settled)))
 
 
-def refused_for_failure(dialect: Dialect, moment: Moment | None, problem: str, returning: bool) -> Answer:
+def refused_for_failure(dialect: Dialect, moment: Moment | None, problem: str, returning: bool) -> NativeAnswer:
     """Answer for a failure of our own, with the way to switch the export off.
 
     Law: what can be refused is refused; an agent that was already sent back to work once (`returning`) may stop, and
@@ -255,9 +255,9 @@ def refused_for_failure(dialect: Dialect, moment: Moment | None, problem: str, r
         f"To switch the hooks off in {dialect.title}, run: hookwright export --to {dialect.name} --remove"
     )
     if moment is None:
-        return Answer(2, "", text + "\n")
+        return NativeAnswer(2, "", text + "\n")
     if not moment.refused_by or (returning and CATALOGUE[moment.claude].rules.ends_turn):
-        return Answer(1, "", text.replace(" Until that is solved this is refused.", "") + "\n")
-    if Form.EXIT_2 in moment.refused_by:
-        return Answer(2, "", text + "\n")
+        return NativeAnswer(1, "", text.replace(" Until that is solved this is refused.", "") + "\n")
+    if AnswerForm.EXIT_2 in moment.refused_by:
+        return NativeAnswer(2, "", text + "\n")
     return speak(dialect, moment, Settled(refusal=text))

@@ -75,7 +75,7 @@ class ToolContext:
 
     @contextlib.contextmanager
     def at(self, directory: str) -> Iterator[ToolContext]:
-        """Give one call its own directory, whatever a call beside it does; where it moves to is ours when it ends."""
+        """Run one call in its own directory, whatever parallel calls do; where it ends is the session's directory."""
         own = dataclasses.replace(self, cwd=directory)
         try:
             yield own

@@ -11,8 +11,8 @@ from types import FrameType
 
 from hookwright.cli.agentflags import listed
 from hookwright.config import Places
-from hookwright.dialects.firing import MARGIN, Request, answered, limit_of, read_request
-from hookwright.dialects.native import Answer
+from hookwright.dialects.firing import MARGIN, ForeignRequest, answered, limit_of, read_request
+from hookwright.dialects.native import NativeAnswer
 from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import HookwrightError
 
@@ -64,7 +64,7 @@ def _places(cwd: str, args: argparse.Namespace) -> Places:
     return Places(project=cwd, env=dict(os.environ), sources=args.setting_sources, agent=args.agent)
 
 
-def _refuse_at(seconds: float, request: Request) -> None:
+def _refuse_at(seconds: float, request: ForeignRequest) -> None:
     """Refuse and exit after a time, even if Python code blocks the event loop."""
 
     def late(_signal: int, _frame: FrameType | None) -> None:
@@ -74,7 +74,7 @@ def _refuse_at(seconds: float, request: Request) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _say(answer: Answer) -> int:
+def _say(answer: NativeAnswer) -> int:
     sys.stdout.write(answer.stdout + ("\n" if answer.stdout else ""))
     sys.stderr.write(answer.stderr)
     sys.stdout.flush()

@@ -14,7 +14,7 @@ from hookwright.cli.foreign.inventory import surroundings
 from hookwright.cli.options import read_event
 from hookwright.cli.terminal import Style, columns, folded
 from hookwright.config.locations import Surroundings
-from hookwright.dialects.model import Dialect, Effect, FileScope, Layout, Moment
+from hookwright.dialects.model import AnswerEffect, Dialect, FileScope, Layout, Moment
 from hookwright.dialects.portability import evidence
 from hookwright.dialects.reading.chosen import Chosen, chosen_hooks
 from hookwright.dialects.reading.doubles import other_run
@@ -31,12 +31,12 @@ from hookwright.text import did_you_mean, escaped, flat, harmless, one_line, plu
 
 PROCEED, BLOCKED = 0, 2
 _WORDS = {
-    Effect.RUNS: "proceeds",
-    Effect.REFUSED: "is refused",
-    Effect.ENDS: "is refused, and the turn ends",
-    Effect.ASKS: "waits for the user's answer",
-    Effect.HANGS: "waits without an end where no user can answer",
-    Effect.REWRITTEN: "proceeds with the rewritten input",
+    AnswerEffect.RUNS: "proceeds",
+    AnswerEffect.REFUSED: "is refused",
+    AnswerEffect.ENDS: "is refused, and the turn ends",
+    AnswerEffect.ASKS: "waits for the user's answer",
+    AnswerEffect.HANGS: "waits without an end where no user can answer",
+    AnswerEffect.REWRITTEN: "proceeds with the rewritten input",
 }
 
 
@@ -160,7 +160,7 @@ def fire_native(args: argparse.Namespace) -> int:
     setting = Setting(project=fired.project, env=fired.around.env)
     ran = asyncio.run(run_hooks(hooks, fired.moment, fired.payload, setting))
     final = verdict(fired.table, ran)
-    status = BLOCKED if final.effect in (Effect.REFUSED, Effect.ENDS) else PROCEED
+    status = BLOCKED if final.effect in (AnswerEffect.REFUSED, AnswerEffect.ENDS) else PROCEED
     if args.json:
         print(json.dumps(_outcome(fired, ran, held), indent=1))
         return status

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from hookwright.config import Loaded
-from hookwright.dialects.model import Dialect, Effect
+from hookwright.dialects.model import AnswerEffect, Dialect
 from hookwright.hookset import Entry
 from hookwright.protocol.events import CATALOGUE, Exit2
 from hookwright.protocol.handlers import Kind
@@ -65,7 +65,7 @@ def _weaker(dialect: Dialect, loaded: Loaded) -> Iterator[str]:
 def general(dialect: Dialect) -> Iterator[str]:
     """Yield what an agent cannot do with any hook."""
     answers = dialect.answers
-    if not (answers.asks and answers.ask in (Effect.REFUSED, Effect.ASKS)):
+    if not (answers.asks and answers.ask in (AnswerEffect.REFUSED, AnswerEffect.ASKS)):
         yield "`ask` becomes a refusal: no answer makes the agent ask safely"
     if not answers.rewrite:
         yield "`updatedInput` becomes a refusal: the agent cannot rewrite a call"
@@ -73,7 +73,7 @@ def general(dialect: Dialect) -> Iterator[str]:
         yield "`allow` does not skip the agent's own question"
     if not any(moment.context for moment in dialect.moments if moment.claude == "PreToolUse"):
         yield "context of a PreToolUse hook is reported and not carried"
-    if answers.stop is not Effect.ENDS:
+    if answers.stop is not AnswerEffect.ENDS:
         yield "`continue: false` refuses the call and does not end the turn"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hookwright.dialects.model import Dialect, Moment, Tool
+from hookwright.dialects.model import Dialect, Moment, ToolMap
 from hookwright.protocol.jsontext import Json
 
 _PATCHED = ("Write", "Edit", "MultiEdit")
@@ -34,7 +34,7 @@ def native_payload(dialect: Dialect, moment: Moment, fields: Mapping[str, Json])
     return sent
 
 
-def tool_of(dialect: Dialect, name: str) -> Tool | None:
+def tool_of(dialect: Dialect, name: str) -> ToolMap | None:
     """Return the agent's tool for a name of its own or of Claude Code; None if it has none."""
     own = dialect.tool(name)
     if own is not None:
@@ -49,7 +49,7 @@ def claude_tool(dialect: Dialect, name: str) -> str:
     return own.claude if own is not None and own.claude else name
 
 
-def _input(tool: Tool, claude: str, given: Mapping[str, Json]) -> dict[str, Json]:
+def _input(tool: ToolMap, claude: str, given: Mapping[str, Json]) -> dict[str, Json]:
     if tool.patch:
         return {"command": _patch(claude, given)}
     theirs = {ours: their for their, ours in reversed(tool.keys)}

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hookwright.dialects.model import Dialect, Effect, Moment
-from hookwright.dialects.native import Answer, Reading, obeyed, read_before_call
+from hookwright.dialects.model import AnswerEffect, Dialect, Moment
+from hookwright.dialects.native import NativeAnswer, NativeReading, obeyed, read_before_call
 from hookwright.dialects.portability import habits
 from hookwright.dialects.reading.model import ForeignHook
 from hookwright.processes import process
@@ -22,8 +22,8 @@ class Ran(msgspec.Struct, frozen=True, eq=False):
     """One hook after its run."""
 
     hook: ForeignHook
-    answer: Answer | None
-    reading: Reading
+    answer: NativeAnswer | None
+    reading: NativeReading
     seconds: float = 0.0
 
 
@@ -53,12 +53,12 @@ async def _run(hook: ForeignHook, moment: Moment, data: bytes, setting: Setting)
     seconds = asyncio.get_running_loop().time() - began
     match ended:
         case process.NotStarted():
-            return Ran(hook, None, Reading(dialect.answers.on_failure, f"it cannot be started: {ended.message}"))
+            return Ran(hook, None, NativeReading(dialect.answers.on_failure, f"it cannot be started: {ended.message}"))
         case process.Expired():
             why = f"it reached its limit of {ended.limit:g} s"
-            return Ran(hook, None, Reading(dialect.answers.on_timeout, why), seconds)
+            return Ran(hook, None, NativeReading(dialect.answers.on_timeout, why), seconds)
     status = ended.status.code if isinstance(ended.status, process.ExitCode) else 128
-    answer = Answer(status, _text(ended.output.stdout.data), _text(ended.output.stderr.data))
+    answer = NativeAnswer(status, _text(ended.output.stdout.data), _text(ended.output.stderr.data))
     return Ran(hook, answer, read_answer(dialect, moment, answer), seconds)
 
 
@@ -66,33 +66,33 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def read_answer(dialect: Dialect, moment: Moment, answer: Answer) -> Reading:
+def read_answer(dialect: Dialect, moment: Moment, answer: NativeAnswer) -> NativeReading:
     """Return what an agent does after an answer at any of its events."""
     if moment.claude == _BEFORE_CALL:
         return read_before_call(dialect, answer)
     if obeyed(moment, answer):
-        return Reading(Effect.REFUSED, "a refusal in a form that is obeyed here")
+        return NativeReading(AnswerEffect.REFUSED, "a refusal in a form that is obeyed here")
     if not moment.refused_by:
-        return Reading(Effect.RUNS, "nothing can be refused at this event")
+        return NativeReading(AnswerEffect.RUNS, "nothing can be refused at this event")
     quiet = answer.status == 0 and not answer.stdout.strip()
-    return Reading(Effect.RUNS, "no answer" if quiet else "not a refusal in a form that is obeyed here")
+    return NativeReading(AnswerEffect.RUNS, "no answer" if quiet else "not a refusal in a form that is obeyed here")
 
 
-def verdict(dialect: Dialect, ran: Sequence[Ran]) -> Reading:
+def verdict(dialect: Dialect, ran: Sequence[Ran]) -> NativeReading:
     """Return what an agent does after all hooks of one event.
 
     Law: one refusal refuses, except where the agent lets a later `allow` win over it; without a refusal the first
     effect other than running is the agent's.
     """
     for index, one in enumerate(ran):
-        if one.reading.effect not in (Effect.REFUSED, Effect.ENDS):
+        if one.reading.effect not in (AnswerEffect.REFUSED, AnswerEffect.ENDS):
             continue
         later = [other for other in ran[index + 1 :] if _allows(other)]
         if later and habits(dialect).allow_beats_deny:
-            return Reading(Effect.RUNS, "a later `allow` beats an earlier refusal")
+            return NativeReading(AnswerEffect.RUNS, "a later `allow` beats an earlier refusal")
         return one.reading
-    other = next((one.reading for one in ran if one.reading.effect is not Effect.RUNS), None)
-    return other if other is not None else Reading(Effect.RUNS, "no hook refused" if ran else "no hook ran")
+    other = next((one.reading for one in ran if one.reading.effect is not AnswerEffect.RUNS), None)
+    return other if other is not None else NativeReading(AnswerEffect.RUNS, "no hook refused" if ran else "no hook ran")
 
 
 def _allows(ran: Ran) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from hookwright.dialects.model import Effect, Moment, Vocabulary
-from hookwright.dialects.native import Answer, obeyed, read_before_call
+from hookwright.dialects.model import AnswerEffect, Moment, Vocabulary
+from hookwright.dialects.native import NativeAnswer, obeyed, read_before_call
 from hookwright.lint.agents.hook import AgentHook
 from hookwright.lint.guards import REFUSING, PrintedAnswer, answers, decision, exits, reachable
 from hookwright.lint.model import Finding
@@ -28,7 +28,7 @@ class StaticAnswer(msgspec.Struct, frozen=True, eq=False):
 
     program: Program
     point: Point
-    answer: Answer
+    answer: NativeAnswer
     #: deny, block, stop, ask; `exit 2` for the status alone.
     means: str
 
@@ -53,7 +53,7 @@ def _static(program: Program, event: str) -> Iterator[StaticAnswer]:
         if leave.code == 2 and reachable(event, point):
             spoken = _speaks(point)
             if spoken is not None:
-                yield StaticAnswer(program, point, Answer(2, _printed(point), spoken), "exit 2")
+                yield StaticAnswer(program, point, NativeAnswer(2, _printed(point), spoken), "exit 2")
     for printed in answers(program):
         means = decision(printed)
         status = _status(printed.point)
@@ -61,7 +61,7 @@ def _static(program: Program, event: str) -> Iterator[StaticAnswer]:
             continue
         if status != 2 and printed.object is not None and not printed.object.open:
             text = json.dumps(plain(printed.object))
-            yield StaticAnswer(program, printed.point, Answer(status, text, ""), means)
+            yield StaticAnswer(program, printed.point, NativeAnswer(status, text, ""), means)
 
 
 def _speaks(point: Point) -> str | None:
@@ -140,9 +140,9 @@ def _question(hook: AgentHook, given: StaticAnswer) -> Iterator[Finding]:
         return
     rules = hook.dialect.answers
     reading = read_before_call(hook.dialect, given.answer)
-    if reading.effect in (Effect.REFUSED, Effect.ASKS):
+    if reading.effect in (AnswerEffect.REFUSED, AnswerEffect.ASKS):
         return
-    effect = "the call runs without a question" if reading.effect is Effect.RUNS else reading.effect.value
+    effect = "the call runs without a question" if reading.effect is AnswerEffect.RUNS else reading.effect.value
     what = f"`ask` in {hook.title}: {effect} ({reading.why})."
     at = hook.position(given.program, given.point.stmt.place)
     yield hook.found("HK910", at, rules.proof, (what, "Refuse with a reason, or use `hookwright export`."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.dialects.model import Tool
+from hookwright.dialects.model import ToolMap
 from hookwright.lint.agents.hook import AgentHook
 from hookwright.lint.agents.matching import counterparts
 from hookwright.lint.guards import questions
@@ -28,7 +28,7 @@ def check_fields(hook: AgentHook) -> Iterator[Finding]:
         yield from _names(hook, program)
 
 
-def _key(hook: AgentHook, program: Program, read: FieldRead, tools: tuple[Tool, ...]) -> Iterator[Finding]:
+def _key(hook: AgentHook, program: Program, read: FieldRead, tools: tuple[ToolMap, ...]) -> Iterator[Finding]:
     key = read.path[1] if len(read.path) > 1 else ""
     at = hook.position(program, read.place)
     for tool in tools if key else ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookwright.dialects.model import Dialect, MatcherRule, Tool
+from hookwright.dialects.model import Dialect, MatcherRule, ToolMap
 from hookwright.dialects.portability import modest
 from hookwright.dialects.reading.selecting import selected
 from hookwright.lint.agents.hook import AgentHook
@@ -18,13 +18,13 @@ _MAIN = frozenset(INPUTS) - {"PowerShell", "NotebookEdit"}
 _PATCHED = frozenset(["Write", "Edit", "MultiEdit"])
 
 
-def counterparts(dialect: Dialect, matcher: str | None) -> tuple[Tool, ...]:
+def counterparts(dialect: Dialect, matcher: str | None) -> tuple[ToolMap, ...]:
     """Return the agent's tools that a matcher of Claude Code means."""
     meant = matched(compile_matcher(matcher))
     return tuple(tool for tool in dialect.tools if tool.claude in meant or (tool.patch and meant & _PATCHED))
 
 
-def reached(hook: AgentHook) -> tuple[Tool, ...]:
+def reached(hook: AgentHook) -> tuple[ToolMap, ...]:
     """Return the agent's tools for which a hook runs, of those its author means."""
     if hook.rules is None or hook.rules.target != "tool_name":
         return ()
