@@ -1,7 +1,7 @@
 """What every adapter must do, once: each scenario runs against a real framework with a scripted model.
 
 A driver runs a script in its framework and returns what happened; `CANNOT` names the scenarios that a framework cannot
-express, with the reason. docs/adapters/README.md shows the table: `python tests/adapters/scenarios.py` writes it.
+express, with the reason. docs/adapters/README.md shows the table: `cd tests && python -m adapters.scenarios` writes it.
 """
 
 from __future__ import annotations

@@ -19,4 +19,4 @@ def test_scenario(framework: str, scenario: str, tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_ran() -> None:
-    assert PAGE.read_text() == page_with_table(), "write it with: python tests/adapters/scenarios.py"
+    assert PAGE.read_text() == page_with_table(), "write it with: cd tests && python -m adapters.scenarios"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from command_line import Shell
-from hookwright.cli.commands.stats import percentile
 from hookwright.cli.journaloptions import moment
 from hookwright.errors import ConfigError
 from hookwright.observers.journal.reader import Filter, journal_files, records
+from hookwright.observers.percentiles import percentile
 from support import hooks_for, script, settings
 
 HOOKS: dict[str, Any] = {

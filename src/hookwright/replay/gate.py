@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import msgspec
 
 from hookwright.errors import ConfigError
+from hookwright.observers.percentiles import percentile
 from hookwright.replay.model import Bucket
-from hookwright.replay.totals import Totals, percentile
+from hookwright.replay.totals import Totals
 from hookwright.text import did_you_mean, plural
 
 #: Words of `--fail-on`, besides `slow:TIME`.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
@@ -148,11 +147,6 @@ class Totals(msgspec.Struct, kw_only=True):
     def likely_false_share(self) -> float:
         """The share of calls now refused that ran then and succeeded; 0 if none is refused now."""
         return self.likely_false / self.now_refused.events if self.now_refused.events else 0.0
-
-
-def percentile(times: Sequence[float], share: float) -> float:
-    """Return the time that this share of the runs did not exceed (nearest rank); 0 if there are none."""
-    return sorted(times)[max(math.ceil(share * len(times)) - 1, 0)] if times else 0.0
 
 
 def deciding(change: Change, rows: Iterable[HandlerRow]) -> list[HandlerRow]:

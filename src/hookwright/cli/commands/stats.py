@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from hookwright.observers.journal import short
 from hookwright.observers.journal.reader import Filter, records, removed_up_to
 from hookwright.observers.journal.records import Record
 from hookwright.observers.journal.writer import DAYS_VARIABLE, MEGABYTES_VARIABLE
+from hookwright.observers.percentiles import percentile
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.sources import place
 from hookwright.text import one_line, say
@@ -144,14 +144,6 @@ def never_fired(loaded: Loaded, kept: Sequence[Record], wanted: Filter) -> list[
         and wanted.event in (None, entry.event)
         and (wanted.handler is None or wanted.handler in entry.handler.label)
     ]
-
-
-def percentile(times: Sequence[float], share: float) -> float:
-    """Return the time that this share of the runs did not exceed (nearest rank)."""
-    if not times:
-        return 0.0
-    ordered = sorted(times)
-    return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
 
 
 def _beginning(folder: str) -> float | None:

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 import msgspec
 
 from hookwright.observers.journal import short
+from hookwright.observers.percentiles import percentile
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.model import Bucket, Change, Replayed
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.run import HandlerRow, Replay
-from hookwright.replay.totals import Count, HandlerCount, Totals, deciding, percentile
+from hookwright.replay.totals import Count, HandlerCount, Totals, deciding
 
 #: The version of the machine formats.
 VERSION = 1

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from hookwright.observers.percentiles import percentile
 from hookwright.replay.model import CHANGED, Bucket, Change, Replayed
 from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.report.terminal import Paint, terminal_lines
 from hookwright.replay.run import HandlerRow
-from hookwright.replay.totals import COLUMNS, deciding, percentile
+from hookwright.replay.totals import COLUMNS, deciding
 from hookwright.text import harmless, plural
 
 _COLOURS = {

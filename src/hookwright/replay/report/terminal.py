@@ -7,11 +7,12 @@ from itertools import groupby
 
 import msgspec
 
+from hookwright.observers.percentiles import percentile
 from hookwright.replay.model import Bucket, Change, Code
 from hookwright.replay.past import Coverage
 from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.run import HandlerRow
-from hookwright.replay.totals import COLUMNS, Count, HandlerCount, deciding, percentile
+from hookwright.replay.totals import COLUMNS, Count, HandlerCount, deciding
 from hookwright.text import flat, one_line, plural
 
 #: Changed events that are shown per handler and bucket.
