@@ -53,7 +53,7 @@ def on(rule: str, tool: str, fields: dict[str, Any]) -> Any:
     ("rule", "reading", "covered"),
     [
         ("Edit", Reading.CONDITION, ["Edit"]),
-        ("Edit", Reading.ALLOW, EDITING),
+        ("Edit", Reading.ALLOW, ["Edit"]),
         ("Edit(src/**)", Reading.ASK, EDITING),
         ("Edit(src/**)", Reading.DENY, EDITING),
         ("Read", Reading.CONDITION, ["Read"]),

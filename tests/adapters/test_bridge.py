@@ -521,7 +521,7 @@ def test_env_files_of_session_start_are_offered(tmp_path: Path) -> None:
 PROGRAM = """
 import gc, os, sys
 from hookwright import Hooks, Places, SessionEnd
-from hookwright.adapters import Bridge, Call
+from hookwright.adapters import Bridge
 
 hooks = Hooks()
 

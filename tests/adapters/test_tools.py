@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookwright.adapters.tools import (
@@ -102,6 +102,7 @@ _VALUES = st.one_of(
 _INPUTS = st.dictionaries(_KEYS, _VALUES, max_size=6)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the first draw loads the table of characters
 @given(st.sampled_from([*TABLE, "other"]), _INPUTS)
 def test_a_call_that_no_hook_rewrites_is_the_native_one_byte_for_byte(name: str, native: dict[str, Any]) -> None:
     before = json.dumps(native)
@@ -111,6 +112,7 @@ def test_a_call_that_no_hook_rewrites_is_the_native_one_byte_for_byte(name: str,
     assert json.dumps(back) == before
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the first draw loads the table of characters
 @given(st.sampled_from([*TABLE, "other"]), _INPUTS)
 def test_fields_that_a_hook_leaves_alone_keep_their_native_values(name: str, native: dict[str, Any]) -> None:
     shaped = PLAIN.shaped(name, native)

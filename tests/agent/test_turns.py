@@ -237,7 +237,7 @@ def test_endless_blocking_is_overridden(place: Place, env: dict[str, str], asked
     assert (ran.text, ran.code) == (str(asked - 1), 0)
     active = [payload["stop_hook_active"] for payload in place.got("Stop")]
     assert active == [False] + [True] * (asked - 1)
-    assert any("overridden" in line["content"] for line in ran.of("system", "informational"))
+    assert any("overriding and ending turn" in line["content"] for line in ran.of("system", "informational"))
 
 
 @pytest.mark.req("R-272")

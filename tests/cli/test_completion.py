@@ -24,8 +24,8 @@ def test_every_command_and_its_options_are_known() -> None:
     assert "Write" in (tools.values or ())
 
 
-#: They show something to a person; the output of `mcp` is JSON and nothing else.
-NO_REPORT = ("chat", "demo", "mcp")
+#: They show something to a person or write a file; the output of `mcp` and `hook` is what their caller reads.
+NO_REPORT = ("chat", "demo", "export", "hook", "mcp")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NO_REPORT])

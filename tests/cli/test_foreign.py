@@ -129,8 +129,8 @@ def test_a_projects_hook_runs_only_with_trust_and_its_silence_is_not_an_approval
     put(project / ".gemini" / "settings.json", hooks("BeforeTool", "touch ran; echo no >&2; exit 2"))
     status, out, _ = run("fire", "--agent", "gemini", "BeforeTool", "--tool", "Bash")
     assert (status, (project / "ran").exists()) == (0, False)
-    assert "it came with the project and was not run" in out
-    assert "1 hook did not run and may refuse" in out
+    assert "it came with the project and was not run" in " ".join(out.split())
+    assert "1 hook did not run and may refuse" in " ".join(out.split())
     status, out, _ = run("fire", "--agent", "gemini", "PreToolUse", "--tool", "run_shell_command", "--trust")
     assert (status, (project / "ran").exists()) == (2, True)
 

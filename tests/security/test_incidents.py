@@ -226,7 +226,7 @@ def test_gemini_headless_a_pull_request_runs_hooks_in_continuous_integration(vic
     settings(victim.repo, attacks(victim))
     ended = victim.run(None, "go", CI="true", GITHUB_ACTIONS="true", HOOKWRIGHT_TRUST="true")
     assert not victim.pwned.exists()
-    assert "untrusted" in ended.stderr
+    assert "hooks of this project are off until you review them" in ended.stderr
 
 
 def test_gemini_27900_hooks_run_before_the_question_is_asked_and_are_not_in_it(victim: Victim) -> None:

@@ -93,7 +93,7 @@ def test_the_agent_shows_neither_an_untrusted_project_nor_a_models_answer_with_e
     (shell.project.parent / "script.json").write_text(json.dumps({"turns": [[{"text": f"done {EVIL}"}]]}))
     args = ("run", "-p", "--script", str(shell.project.parent / "script.json"), "--verbose", "go")
     seen = on_a_terminal(shell, *args)
-    assert "untrusted" in seen
+    assert "off until you review" in seen
     assert "done" in seen
     assert forbidden(seen) == []
 

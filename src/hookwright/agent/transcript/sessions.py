@@ -45,14 +45,14 @@ def list_sessions(folders: Sequence[str], cwd: str | None = None) -> list[Saved]
 
 def latest_session(folders: Sequence[str], cwd: str | None = None) -> Saved:
     """Return the session written to last; raise InvalidSession if there is none."""
-    sessions = list_sessions(folders, cwd) or _unspoken(folders)
+    sessions = list_sessions(folders, cwd) or ([] if list_sessions(folders) else _unspoken(folders))
     if not sessions:
         raise InvalidSession(f"there is no session to continue in {folders[0]}. Start one without --continue.")
     return sessions[0]
 
 
 def _unspoken(folders: Sequence[str]) -> list[Saved]:
-    """Return the latest session in which nothing was said, because hooks blocked every prompt."""
+    """Return the latest of sessions in which nothing was said, because hooks blocked every prompt."""
     paths = sorted((path for folder in folders for path in _files(folder)), key=os.path.getmtime)
     return [Saved(_id(path), path, os.path.getmtime(path), "", "") for path in paths[-1:]]
 
