@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-JOBS   ?= auto
+# One worker more than there are cores: many tests wait for processes.
+JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
 	docs house adapter-langchain bench bench-check bench-peers bench-replay lock clean
@@ -42,8 +43,8 @@ unit: install
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
 conformance: install  ## the conformance cases, through the command line
-	$(BIN)/python tests/conformance/run.py engine -j 3
-	$(BIN)/python tests/conformance/run.py session -j 3
+	$(BIN)/python tests/conformance/run.py engine -j 8
+	$(BIN)/python tests/conformance/run.py session -j 8
 
 attacks: install      ## attack the product: tried and held per area; 1 if an attack got through
 	@cd tests && ../$(BIN)/python -m attacks

@@ -15,6 +15,9 @@ import pytest
 from docpages import HAND_WRITTEN, ROOT, blocks
 
 HERE = Path(__file__).parent
+#: One process checks for all tests here.
+pytestmark = pytest.mark.xdist_group("typing")
+
 #: Pages of adapters show programs of frameworks that are not typed, or not installed here.
 FRAMEWORKS = ("agent-framework.md", "langchain.md", "pydantic-ai.md", "claude-agent-sdk.md", "mcp.md")
 PAGES = tuple(str(path.relative_to(ROOT)) for path in HAND_WRITTEN if path.name not in FRAMEWORKS)
