@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -295,7 +296,7 @@ def test_a_command_that_reads_elsewhere_runs_beside_others_and_a_bare_cd_alone(p
     assert places == [project, project, below, below]
     results = [line["message"]["content"][0] for line in found if line["type"] == "user"]
     assert {result["content"] for result in results[:2]} == {below, "f.txt"}
-    assert results[2]["content"] == "Exit code 1\n/usr/bin/bash: line 1: cd: sub: No such file or directory"
+    assert results[2]["content"] == f"Exit code 1\n{shutil.which('bash')}: line 1: cd: sub: No such file or directory"
 
 
 def test_an_empty_condition_is_none_on_every_event(place: Place) -> None:

@@ -17,6 +17,8 @@ from support import script
 
 AREA = "project: files that come with a clone"
 
+pytestmark = pytest.mark.needs("git")
+
 
 def git(folder: Path, *words: str) -> None:
     who = ("-c", "user.name=x", "-c", "user.email=x@example.com")

@@ -388,7 +388,7 @@ def test_a_marked_daemon_ends_with_its_process(end: str, tmp_path: Path) -> None
 
 
 def test_a_daemon_of_a_process_that_ended_by_itself_lives_on(tmp_path: Path) -> None:
-    asyncio.run(run(daemon(tmp_path, 0.2)))
+    asyncio.run(run(daemon(tmp_path, 1)))
     pid = int(written(tmp_path / "daemon"))
     try:
         assert alive(pid)

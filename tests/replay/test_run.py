@@ -203,6 +203,7 @@ def test_hooks_that_count_see_the_events_of_a_session_in_order_with_each_configu
     ]
 
 
+@pytest.mark.needs("git")
 def test_the_events_of_a_revision_run_its_own_scripts(project: Project, pool: Executor) -> None:
     git = f"git -C {project.root} -c user.name=a -c user.email=a@b "
     script(project.root / "guard.sh", GUARD)

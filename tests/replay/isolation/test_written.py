@@ -103,7 +103,7 @@ def _operate(what: str, path: str, other: str) -> None:
         case "hard":
             os.link(path, other)
         case "mode":
-            os.chmod(path, 0o755 if "x" in other else 0o600)
+            os.chmod(path, 0o755 if "x" in other else 0o700 if os.path.isdir(path) else 0o600)
         case "touch":
             os.utime(path)
 
