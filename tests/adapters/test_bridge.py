@@ -17,7 +17,7 @@ import pytest
 
 from hookwright import Hooks, Places, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit
 from hookwright.adapters import Bridge, NativeCall, SeenResult, Tool
-from hookwright.adapters.bridge import log_warning
+from hookwright.adapters.bridge.bridge import log_warning
 from hookwright.agent.transcript import load
 from hookwright.errors import ConfigError, HookwrightError
 from support import hooks_for, open_fds, settings

@@ -25,10 +25,10 @@ from agent_framework import (
 )
 from agent_framework.exceptions import ChatClientException, UserInputRequiredException
 
-from hookwright.adapters.bridge import Bridge, Choices
-from hookwright.adapters.orders import Before, NativeCall
-from hookwright.adapters.reconcile import SeenResult
-from hookwright.adapters.turn import Turn
+from hookwright.adapters.bridge.bridge import Bridge, Choices
+from hookwright.adapters.bridge.orders import Before, NativeCall
+from hookwright.adapters.bridge.reconcile import SeenResult
+from hookwright.adapters.bridge.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
 from hookwright.protocol.jsontext import Json

@@ -15,7 +15,7 @@ from typing import Any
 
 from claude_agent_sdk import HookMatcher
 
-from hookwright.adapters.portal import Portal
+from hookwright.adapters.bridge.portal import Portal
 from hookwright.config import Places
 from hookwright.errors import HookwrightError
 from hookwright.interpret import refuse

@@ -20,7 +20,11 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from hookwright.adapters.bridge import Bridge, Choices
+from hookwright.adapters.bridge.bridge import Bridge, Choices
+from hookwright.adapters.bridge.moments import Steps, awaited, waited
+from hookwright.adapters.bridge.orders import Before, NativeCall
+from hookwright.adapters.bridge.reconcile import SeenResult
+from hookwright.adapters.bridge.turn import Turn
 from hookwright.adapters.langchain_values import (
     Answer,
     hosted,
@@ -33,10 +37,6 @@ from hookwright.adapters.langchain_values import (
     user_messages,
     value,
 )
-from hookwright.adapters.moments import Steps, awaited, waited
-from hookwright.adapters.orders import Before, NativeCall
-from hookwright.adapters.reconcile import SeenResult
-from hookwright.adapters.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
 

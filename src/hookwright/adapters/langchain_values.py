@@ -10,8 +10,8 @@ from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
-from hookwright.adapters.orders import After
-from hookwright.adapters.reconcile import SeenResult
+from hookwright.adapters.bridge.orders import After
+from hookwright.adapters.bridge.reconcile import SeenResult
 from hookwright.protocol.jsontext import Json
 
 #: What a tool call comes to.

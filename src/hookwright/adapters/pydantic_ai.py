@@ -23,10 +23,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.tools import DeferredToolRequests, ToolDefinition
 from pydantic_graph import End
 
-from hookwright.adapters.bridge import Bridge, Choices
-from hookwright.adapters.orders import Before, NativeCall
-from hookwright.adapters.reconcile import SeenResult
-from hookwright.adapters.turn import Turn
+from hookwright.adapters.bridge.bridge import Bridge, Choices
+from hookwright.adapters.bridge.orders import Before, NativeCall
+from hookwright.adapters.bridge.reconcile import SeenResult
+from hookwright.adapters.bridge.turn import Turn
 from hookwright.config import Places
 from hookwright.errors import HooksRefused
 from hookwright.protocol.jsontext import Json

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from hookwright.adapters.bridge import Bridge
-from hookwright.adapters.conversation import Conversation, Known, Log
-from hookwright.adapters.orders import (
+from hookwright.adapters.bridge.bridge import Bridge
+from hookwright.adapters.bridge.conversation import Conversation, Known, Log
+from hookwright.adapters.bridge.orders import (
     After,
     Before,
     NativeCall,
@@ -27,8 +27,8 @@ from hookwright.adapters.orders import (
     refusal,
     stop_reason,
 )
-from hookwright.adapters.portal import Pending
-from hookwright.adapters.reconcile import SeenResult
+from hookwright.adapters.bridge.portal import Pending
+from hookwright.adapters.bridge.reconcile import SeenResult
 from hookwright.adapters.tools import Shaped, output_of, response, restored
 from hookwright.agent.transcript import CallContext
 from hookwright.protocol.events import (

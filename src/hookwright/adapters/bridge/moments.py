@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
-from hookwright.adapters.portal import Pending
+from hookwright.adapters.bridge.portal import Pending
 
 Steps = Generator[Any, Any, Any]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.adapters.orders import Before, NativeCall
-from hookwright.adapters.reconcile import Ledger
+from hookwright.adapters.bridge.orders import Before, NativeCall
+from hookwright.adapters.bridge.reconcile import Ledger
 from hookwright.adapters.tools import Shaped
 from hookwright.agent.transcript import (
     CallContext,

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from hookwright.adapters.conversation import Conversation
-from hookwright.adapters.orders import NativeCall, for_user
-from hookwright.adapters.portal import CallerLoop, LoopChoice, Pending, Portal, Work
-from hookwright.adapters.reconcile import SeenResult, refused, report
+from hookwright.adapters.bridge.conversation import Conversation
+from hookwright.adapters.bridge.orders import NativeCall, for_user
+from hookwright.adapters.bridge.portal import CallerLoop, LoopChoice, Pending, Portal, Work
+from hookwright.adapters.bridge.reconcile import SeenResult, refused, report
 from hookwright.adapters.tools import Paths, Tool, ToolTable, unmapped, warning
 from hookwright.agent.state.stops import Stops
 from hookwright.agent.transcript import project_folder
@@ -38,7 +38,7 @@ from hookwright.visibility import as_sent, late_messages
 from hookwright.wiring import Powers
 
 if TYPE_CHECKING:
-    from hookwright.adapters.turn import Turn
+    from hookwright.adapters.bridge.turn import Turn
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -132,7 +132,7 @@ class Bridge:
         Inside a tool call of another run of this bridge it is a subagent of that run, `agent` is its type, and
         `session_id` is ignored. `source` is `resume` if the framework already has a history of the conversation.
         """
-        from hookwright.adapters.turn import begin
+        from hookwright.adapters.bridge.turn import begin
 
         return begin(self, session_id, agent, source)
 
