@@ -93,6 +93,14 @@ class HookEngine:
         #: Failures of observers that no outcome has reported yet, each once.
         self._troubles: dict[Diagnostic, None] = {}
 
+    def replace_hooks(self, hooks: HookSet) -> None:
+        """Use other hooks from the next event on; what they have spent of `once` stays spent."""
+        self.hooks = hooks
+
+    def reconnect(self, host: Host, executors: Mapping[Kind, Executor], gate: TrustCheck | None) -> None:
+        """Use other surroundings, executors and trust from the next event on, all three at once."""
+        self.host, self.executors, self.gate = host, executors, gate
+
     async def fire(self, event: Event) -> Outcome:
         """Select the handlers of an event, run them in layers, interpret and spill each reply, aggregate."""
         firing = self._firing()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar, overload
 
@@ -31,7 +31,7 @@ from hookwright.protocol.sources import Component, Scope
 from hookwright.selection import HookState, inactive
 from hookwright.storage import Stamp, stamp
 from hookwright.text import did_you_mean
-from hookwright.wiring import Powers, Wiring
+from hookwright.wiring import Means, Powers, Wiring
 
 E = TypeVar("E", bound=Event)
 
@@ -142,7 +142,7 @@ class HookSession:
         self._apply()
 
     def _apply(self) -> None:
-        self.engine.hooks = self.loaded.hooks.plus(self._added, self.loaded.hold)
+        self.engine.replace_hooks(self.loaded.hooks.plus(self._added, self.loaded.hold))
 
     async def refresh(self, event: Event) -> None:
         """Check the settings files; fire ConfigChange with the old hooks, then apply the new ones unless blocked.
@@ -181,7 +181,7 @@ class HookSession:
     def _take(self, new: Loaded) -> None:
         self.loaded, self._stamps = new, _stamps(new)
         new.gate.admit(self._added)
-        self._wiring.rewire(self.engine, new)
+        self.engine.reconnect(self._wiring.host(new), self._wiring.executors(new), new.gate)
         self._apply()
 
 
@@ -209,24 +209,17 @@ async def open_session(
     where = Places(project=places) if isinstance(places, str) else places
     loaded = where.load()
     async with AsyncExitStack() as closing:
-        wiring = Wiring(where, powers if powers is not None else Powers(), closing, executors)
-        if watchdog:
-            wiring.watchdog = Watchdog()
-            closing.push_async_callback(wiring.watchdog.aclose)
-        wiring.warm = options is not None and options.warm
+        means = Means(
+            replaced={} if executors is None else executors,
+            watchdog=_watchdog(closing) if watchdog else None,
+            warm=options is not None and options.warm,
+        )
+        wiring = Wiring(where, powers if powers is not None else Powers(), closing, means)
         closing.push_async_callback(wiring.close_workers)  # after the background, whose hooks may be theirs
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:
-            listeners.append(
-                Journal(
-                    where.state_folder,
-                    lambda note: session.notices.append(note),
-                    configuration=lambda: session.engine.hooks.digest,
-                    source=where.agent,
-                    retention=Retention.of(where.env),
-                )
-            )
+            listeners.append(_journal(where, lambda: session))
         if record := where.env.get(RECORD_VARIABLE):
             listeners.append(Recorder(record))
         engine = HookEngine(
@@ -238,15 +231,36 @@ async def open_session(
             observers=listeners,
             options=options,
         )
-        identity = Identity(
-            session_id=new_session_id() if session_id is None else session_id,
-            transcript_path=transcript_path,
-            cwd=os.path.abspath(os.path.join(where.surroundings.cwd, where.project)),
-        )
-        session = HookSession(identity, loaded, engine, wiring, frozen)
+        session = HookSession(_identity(where, session_id, transcript_path), loaded, engine, wiring, frozen)
         if hooks is not None:
             session.activate(hooks.groups)
         yield session
+
+
+def _watchdog(closing: AsyncExitStack) -> Watchdog:
+    """Start a watchdog that ends with the session."""
+    watchdog = Watchdog()
+    closing.push_async_callback(watchdog.aclose)
+    return watchdog
+
+
+def _journal(where: Places, session: Callable[[], HookSession]) -> Journal:
+    """Return the journal of a session that is about to open; it asks for it when the first event ends."""
+    return Journal(
+        where.state_folder,
+        lambda note: session().notices.append(note),
+        configuration=lambda: session().engine.hooks.digest,
+        source=where.agent,
+        retention=Retention.of(where.env),
+    )
+
+
+def _identity(where: Places, session_id: str | None, transcript_path: str) -> Identity:
+    return Identity(
+        session_id=new_session_id() if session_id is None else session_id,
+        transcript_path=transcript_path,
+        cwd=os.path.abspath(os.path.join(where.surroundings.cwd, where.project)),
+    )
 
 
 def survey(loaded: Loaded) -> HookEngine:

@@ -11,7 +11,6 @@ import msgspec
 from hookwright.background import Background
 from hookwright.config import Loaded, Places
 from hookwright.config.settings import Settings
-from hookwright.engine import HookEngine
 from hookwright.executors.callback import FunctionExecutor, run_callback
 from hookwright.executors.command import CommandExecutor, env_file_path
 from hookwright.observers import Notice, RunStarted
@@ -48,34 +47,34 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     attended: bool = False
 
 
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """With what a session runs its handlers, beyond what the host lends them."""
+
+    #: The host's own executors, by kind.
+    replaced: Mapping[Kind, Executor] = msgspec.field(default_factory=dict)
+    #: Ends running hooks if this process is killed.
+    watchdog: Watchdog | None = None
+    #: Whether plain Python hooks run in warm interpreters without asking for it.
+    warm: bool = False
+
+
 class Wiring:
     """Connects an engine to what its handlers need, lazily, and closes everything with the session."""
 
-    def __init__(
-        self, places: Places, powers: Powers, closing: AsyncExitStack, replaced: Mapping[Kind, Executor] | None = None
-    ) -> None:
+    def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack, means: Means) -> None:
         self.background = Background()
-        self.watchdog: Watchdog | None = None
-        #: Whether plain Python hooks run in warm interpreters without asking for it.
-        self.warm = False
+        self.watchdog = means.watchdog
         self._workers: Workers | None = None
         self.env_files: dict[str, str] = {}
         self.places = places
         self._powers = powers
         self._closing = closing
-        #: The host's own executors, by kind.
-        self._replaced = {} if replaced is None else dict(replaced)
+        self._means = means
         self._made_model: Model | None = None
 
     def host(self, loaded: Loaded) -> Host:
         """Return the surroundings of the hooks."""
         return msgspec.structs.replace(loaded.host, attended=self._powers.attended)
-
-    def rewire(self, engine: HookEngine, loaded: Loaded) -> None:
-        """Set an engine to the executors and the gate of newly loaded settings."""
-        engine.host = self.host(loaded)
-        engine.executors = self.executors(loaded)
-        engine.gate = loaded.gate
 
     def executors(self, loaded: Loaded) -> dict[Kind, Executor]:
         """Build an executor for every kind; one that needs an extra or a model is built at its first use."""
@@ -88,13 +87,13 @@ class Wiring:
             Kind.PROMPT: _Lazy(self._closing, lambda: _prompt(self._model(), env, powers)),
             Kind.AGENT: _Lazy(self._closing, lambda: _agent(self._model(), Search(env, self.watchdog), powers)),
             Kind.MCP_TOOL: _Lazy(self._closing, lambda: _mcp_tool(powers.servers)),
-            **self._replaced,
+            **self._means.replaced,
         }
 
     def _commands(self, host: Host) -> CommandExecutor:
         """Build the command executor; its workers survive a reload of the settings."""
         workers = _Lazy(self._closing, lambda: self._worker_executor(host))
-        warm = workers if self.warm else None
+        warm = workers if self._means.warm else None
         return CommandExecutor(host, self.background, workers, self.watchdog, warm)
 
     def _worker_executor(self, host: Host) -> Executor:

@@ -59,7 +59,7 @@ class _Run:
         self.added: list[tuple[int, Message]] = []
 
 
-#: The run that goes on in this context.
+#: The run in progress in this context.
 _running: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("hookwright_run", default=None)
 
 

@@ -194,7 +194,7 @@ class HookwrightHooks(AbstractCapability[Any]):
 
 
 def prompt_text(prompt: str | Sequence[object]) -> str:
-    """Return the text of a prompt; images and documents are left out."""
+    """Return the text of a prompt; without its images and documents."""
     return prompt if isinstance(prompt, str) else "\n".join(part for part in prompt if isinstance(part, str))
 
 

@@ -71,7 +71,7 @@ class Shaped(msgspec.Struct, frozen=True):
 
     name: str
     input: dict[str, Json]
-    #: The native name, where it is another one: matchers match it, too.
+    #: The native name, if it differs: matchers match it as well.
     also: tuple[str, ...]
     #: Native key → Claude's key, one to one.
     keys: Mapping[str, str]

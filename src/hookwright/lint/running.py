@@ -113,7 +113,7 @@ def sample_for(hook: CheckedHook, cwd: str) -> Event:
 async def _fire(session: HookSession, hook: CheckedHook, event: Event) -> Outcome:
     """Run this one hook, without its `if`."""
     handler: Handler = replace(hook.handler, condition=None, timeout=min(hook.handler.timeout or _LIMIT, _LIMIT))
-    session.engine.hooks = HookSet.build([MatcherGroup(hook.event, None, (handler,))])
+    session.engine.replace_hooks(HookSet.build([MatcherGroup(hook.event, None, (handler,))]))
     return await session.engine.fire(event)
 
 

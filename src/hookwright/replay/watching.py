@@ -33,7 +33,7 @@ _NO_NETWORK = re.compile(
     rb"[Nn]etwork is unreachable|[Nn]ame resolution|[Cc]ould not resolve|getaddrinfo|ENETUNREACH|EAI_AGAIN"
     rb"|Name or service not known|nodename nor servname"
 )
-#: What stands in equal events for the ids and paths of a session.
+#: What equal events have instead of the ids and paths of a session.
 _CONSTANT = "replay"
 
 

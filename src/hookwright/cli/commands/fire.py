@@ -119,10 +119,11 @@ async def _fire(event: Event, args: argparse.Namespace) -> tuple[int, Loaded]:
         session = await closing.enter_async_context(
             open_session(places(args), powers=lent, options=options, journal=not args.no_journal, frozen=True)
         )
-        session.engine.executors = injector.wrap(session.engine.executors)
+        engine = session.engine
+        engine.reconnect(engine.host, injector.wrap(engine.executors), engine.gate)
         remark(problems(session.loaded))
         began = time.perf_counter()
-        outcome = await session.engine.fire(event)
+        outcome = await engine.fire(event)
         fired = Fired(event, outcome, time.perf_counter() - began, injector.struck)
         _tell(fired, args)
         unwatched = [note for note in outcome.diagnostics if note.code == "observer-failed"]

@@ -14,7 +14,7 @@ from hookwright.matching.matchers import MatchAll, MatchNames, compile_matcher
 
 #: Claude Code's tools whose absence in another agent means an unguarded action.
 _MAIN = frozenset(INPUTS) - {"PowerShell", "NotebookEdit"}
-#: What one patch stands for.
+#: What one patch means.
 _PATCHED = frozenset(["Write", "Edit", "MultiEdit"])
 
 

@@ -13,7 +13,7 @@ _LONGEST = 5.0
 
 
 def end_descendants(spared: int | None) -> None:
-    """Kill every descendant of this process but one, which must be its child; orphans must be its children, too."""
+    """Kill every descendant of this process but one, which must be its child; orphans must also be its children."""
     until = time.monotonic() + _LONGEST
     while time.monotonic() < until:
         found = [pid for pid in _descendants() if pid != spared]
