@@ -475,6 +475,15 @@ def test_a_hook_that_crashes_is_reported_and_does_not_look_like_an_approval(tmp_
     guard.close()
 
 
+def test_a_call_that_guards_could_misread_is_refused(tmp_path: Path) -> None:
+    bridge = Bridge(places(tmp_path), hooks=Heard().hooks)
+    given = {"path": ".env", "file_path": "notes.md", "content": "x"}
+    order = bridge.turn("s").pre(NativeCall("write_file", given, "c1")).result()
+    bridge.close()
+    assert order.refusal is not None
+    assert "both `path` and `file_path`" in order.refusal
+
+
 def test_tools_that_look_like_claudes_are_reported_and_strict_refuses_to_start(tmp_path: Path) -> None:
     said: list[str] = []
     bridge = Bridge(places(tmp_path), on_message=said.append, tools={"sql": Tool("Bash", {"query": "command"})})

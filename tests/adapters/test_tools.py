@@ -56,6 +56,20 @@ def test_a_native_call_is_claude_shaped(name: str, native: Any, claude: str, sha
     assert found.also == (() if name == claude else (name,))
 
 
+@pytest.mark.parametrize("tool", ["write_file", "edit_file", "shell"])
+@given(data=st.data())
+def test_two_keys_that_mean_the_same_field_make_a_call_unclear(tool: str, data: st.DataObject) -> None:
+    names = TABLE[tool].input
+    keys = data.draw(st.lists(st.sampled_from([*names, *names.values(), "other"]), unique=True))
+    meant = [names.get(key, key) for key in keys]
+    found = PLAIN.shaped(tool, dict.fromkeys(keys, "x")).unclear
+    assert bool(found) is (len(set(meant)) < len(meant))
+
+
+def test_keys_that_no_guard_judges_may_mean_the_same() -> None:
+    assert PLAIN.shaped("task", {"agent": "a", "name": "b"}).unclear == ""
+
+
 def test_a_program_extends_the_table_and_leaves_tools_alone() -> None:
     table = ToolTable({"run_sql": Tool("Bash", {"query": "command"}), "shell": None, "sh": "Bash"}, absolute)
     assert table.shaped("run_sql", {"query": "x"}).input == {"command": "x"}

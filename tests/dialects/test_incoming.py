@@ -23,6 +23,12 @@ def events(agent: str, **fields: Any) -> list[dict[str, Any]]:
     return [written(event) for event in found.events]
 
 
+def before_a_call(agent: str) -> str:
+    moment = dialect(agent).moment_of("PreToolUse")
+    assert moment is not None
+    return moment.name
+
+
 def unread(agent: str, **fields: Any) -> str:
     found = translate(dialect(agent), {**COMMON, **fields})
     assert isinstance(found, UnreadablePayload), found
@@ -54,6 +60,28 @@ def test_a_patch_is_one_event_per_path_with_absolute_paths() -> None:
     ]
     assert {event["tool_use_id"] for event in found} == {"c"}
     assert {event["x_tool_name"] for event in found} == {"apply_patch"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "given", "found"),
+    [
+        ("kimi", "Write", {"path": ".env", "file_path": "notes.md"}, "both `path` and `file_path`"),
+        ("kimi", "Write", {"file_path": "notes.md", "path": ".env"}, "both `file_path` and `path`"),
+        ("opencode", "edit", {"filePath": "/w/p/.env", "file_path": "/w/p/notes.md"}, "both `filePath` and"),
+        ("copilot", "Read", {"path": "a", "filePath": ".env"}, "both `path` and `filePath`"),
+    ],
+)
+def test_a_guard_is_never_shown_one_of_two_keys_that_mean_the_same(
+    agent: str, tool: str, given: dict[str, Any], found: str
+) -> None:
+    assert found in unread(agent, hook_event_name=before_a_call(agent), tool_name=tool, tool_input=given)
+
+
+def test_a_call_with_two_patches_is_unreadable() -> None:
+    one, other = (f"*** Begin Patch\n*** Delete File: {path}\n*** End Patch" for path in ("notes.md", ".env"))
+    given = {"command": one, "patchText": other}
+    name = before_a_call("opencode")
+    assert "two patches" in unread("opencode", hook_event_name=name, tool_name="patch", tool_input=given)
 
 
 @pytest.mark.parametrize("given", [{}, {"command": 1}, {"command": "ls"}, {"patch": "*** Begin Patch"}])

@@ -77,6 +77,8 @@ class Shaped(msgspec.Struct, frozen=True):
     keys: Mapping[str, str]
     units: Mapping[str, str]
     native: Mapping[str, Json]
+    #: Why guards cannot judge the call, so that it must be refused; empty for an ordinary one.
+    unclear: str = ""
 
 
 class ToolTable:
@@ -104,7 +106,8 @@ class ToolTable:
         tool = Tool(f"mcp__{server}__{name}") if foreign else self.tool(name)
         keys = renamed(native, tool.input)
         shaped = {keys[key]: to_claude(value, tool.units.get(keys[key]), self._paths) for key, value in native.items()}
-        return Shaped(tool.name, plain(shaped), () if tool.name == name else (name,), keys, tool.units, native)
+        also = () if tool.name == name else (name,)
+        return Shaped(tool.name, plain(shaped), also, keys, tool.units, native, unclear(name, native, tool.input))
 
 
 def renamed(native: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
@@ -123,6 +126,27 @@ def renamed(native: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
         taken.add(target)
         found[key] = target
     return found
+
+
+#: Claude's fields that guards read to judge a call.
+_JUDGED = frozenset({"command", "file_path", "notebook_path", "content", "old_string", "new_string", "url"})
+
+
+def unclear(tool: str, native: Iterable[str], names: Mapping[str, str]) -> str:
+    """Return why guards cannot judge a call; empty if they can.
+
+    Law: no two native keys of a call mean the same field that guards read. Only the tool knows which of the two it
+    obeys, so a model could show guards the one and the tool the other.
+    """
+    first: dict[str, str] = {}
+    for key in native:
+        field = names.get(key, key)
+        if field in _JUDGED and first.setdefault(field, key) != key:
+            return (
+                f"the call of `{tool}` has both `{first[field]}` and `{key}`, which are the same field to hooks "
+                f"(`{field}`), so that they cannot judge it. Send one of them."
+            )
+    return ""
 
 
 def to_claude(value: Json, unit: str | None, paths: Paths) -> Json:

@@ -63,8 +63,8 @@ def translate(dialect: Dialect, payload: Json) -> Translated | UnreadablePayload
     1. Every call of a tool is at least one event; a patch is one event per path, and a name of an MCP tool that can be
        read in several ways is one event per way.
     2. A path is absolute: a relative one starts from the agent's directory.
-    3. A call without the key that guards read, a patch that cannot be read, and a payload of an unknown shape are
-       unreadable, which is never the same as having no hooks.
+    3. A call without the key that guards read or with two keys that mean the same one, a patch that cannot be read, and
+       a payload of an unknown shape are unreadable, which is never the same as having no hooks.
     4. A field that the agent does not send is left out; an id is made up with the prefix `x-`, a mode never.
     5. A tool without a counterpart keeps its name.
     """
@@ -148,6 +148,9 @@ def _calls(
     tool = dialect.tool(name)
     if tool is not None and tool.patch:
         return _patched(tool, moment, fields, given, made)
+    twice = _twice(tool, given)
+    if twice:
+        return UnreadablePayload(moment, f"the call of {name} has {twice}, so a guard could not judge it")
     found = _input(tool, given, str(fields["cwd"]))
     missing = [key for key in (tool.needs if tool is not None else ()) if not isinstance(found.get(key), str)]
     if missing:
@@ -163,6 +166,17 @@ def _call_id(moment: Moment, payload: Mapping[str, Json], fields: Mapping[str, J
         return {}
     seed = encode([fields["session_id"], name, payload.get("tool_input")])
     return {"tool_use_id": f"x-{hashlib.sha256(seed).hexdigest()[:16]}"}
+
+
+def _twice(tool: ToolMap | None, given: Mapping[str, Json]) -> str:
+    """Name two keys that mean the same field: the agent obeys one of them, and guards might read the other."""
+    keys = dict(tool.keys) if tool is not None else {}
+    first: dict[str, str] = {}
+    for key in given:
+        earlier = first.setdefault(keys.get(key, key), key)
+        if earlier != key:
+            return f"both `{earlier}` and `{key}`"
+    return ""
 
 
 def _input(tool: ToolMap | None, given: Mapping[str, Json], cwd: str) -> dict[str, Json]:
@@ -192,9 +206,12 @@ def _failed(moment: Moment, fields: Mapping[str, Json]) -> Mapping[str, Json]:
 def _patched(
     tool: ToolMap, moment: Moment, fields: Mapping[str, Json], given: Mapping[str, Json], made: Mapping[str, Json]
 ) -> Calls | UnreadablePayload:
-    text = given.get("command", given.get("patchText"))
-    if not isinstance(text, str):
-        return UnreadablePayload(moment, f"the input of {tool.name} has no patch")
+    texts = [given[key] for key in ("command", "patchText") if key in given]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        return UnreadablePayload(
+            moment, f"the input of {tool.name} has {'two patches' if len(texts) > 1 else 'no patch'}"
+        )
+    text = texts[0]
     touched = read_patch(text)
     if isinstance(touched, BrokenPatch):
         return UnreadablePayload(moment, f"the patch cannot be read: {touched.reason}")

@@ -153,6 +153,9 @@ class Turn:
         self.talk.waiting += (await self._start()).notes
         self.talk.ledger.fired(call.id)
         self._log().call(call, shaped)
+        if shaped.unclear:
+            self._end(call, shaped, shaped.input, shaped.unclear, shaped.unclear, error=True)
+            return Before(refusal=shaped.unclear, input=call.input)
         event = self._tool_event(PreToolUse, call, shaped, shaped.input)
         outcome = await self.bridge.fire(event)
         final = shaped.input if outcome.updated_input is None else dict(outcome.updated_input)
