@@ -339,7 +339,7 @@ def test_a_command_that_became_a_prompt_and_one_that_did_not(tmp_path: Path) -> 
         prompt(f"{became}<command-args>Bob</command-args>", 1),
         prompt("Say hello to Bob", 2, None, isMeta=True),
         prompt(became, 3),
-        prompt(own, 4),
+        prompt(own.replace("compact", "context"), 4),
     ]
     events = past(write(tmp_path / "s1.jsonl", lines))
     assert shown(events) == ["UserPromptSubmit /greet Bob", "UserPromptSubmit /greet"]
@@ -352,6 +352,61 @@ def test_a_prompt_that_a_hook_refused(tmp_path: Path) -> None:
     events = past(write(tmp_path / "s1.jsonl", lines))
     assert shown(events) == ["UserPromptSubmit go", "UserPromptSubmit a secret"]
     assert "prompt_id" not in payload(events[1].event)
+
+
+def test_a_command_that_a_hook_refused_before_it_became_a_prompt(tmp_path: Path) -> None:
+    text = "UserPromptExpansion operation blocked by hook:\nno\n\nOriginal prompt: /greet"
+    lines = [line("system", 2, subtype="informational", content=text, level="warning")]
+    assert shown(past(write(tmp_path / "s1.jsonl", lines))) == ["UserPromptSubmit /greet"]
+
+
+def test_a_prompt_that_waited_for_the_turn_before_it(tmp_path: Path) -> None:
+    waited = {"type": "queued_command", "prompt": "and this", "commandMode": "prompt"}
+    blocks = {**waited, "prompt": [{"type": "text", "text": "and that"}]}
+    told = {**waited, "prompt": "<task-notification>", "commandMode": "task-notification"}
+    lines = [
+        prompt("go", 1, "plan"),
+        *(line("attachment", 2 + at, attachment=a) for at, a in enumerate((waited, blocks, told))),
+    ]
+    events = past(write(tmp_path / "s1.jsonl", lines))
+    assert shown(events) == ["UserPromptSubmit go", "UserPromptSubmit and this", "UserPromptSubmit and that"]
+    read = payload(events[1].event)
+    assert (read["prompt_id"], read["permission_mode"]) == ("p1", "plan")
+
+
+@pytest.mark.parametrize(
+    ("written", "instructions", "sure"),
+    [
+        ("<command-args>keep names</command-args>", "keep names", Provenance.DERIVED),
+        ("<command-args></command-args>", None, Provenance.DERIVED),
+        (None, None, Provenance.ASSUMED),
+    ],
+)
+def test_the_prompt_and_the_instructions_of_a_compaction_are_in_the_lines_after_it(
+    tmp_path: Path, written: str | None, instructions: str | None, sure: Provenance
+) -> None:
+    command = f"<command-name>/compact</command-name>\n  <command-message>compact</command-message>\n  {written}"
+    lines = [
+        prompt("go", 1),
+        line("system", 4, subtype="compact_boundary", compactMetadata={"trigger": "manual"}),
+        line("user", 5, message={"content": "summary"}, isCompactSummary=True, promptId="c"),
+        *([prompt(command, 6, None, promptId="c")] if written is not None else []),
+        prompt("again", 8),
+    ]
+    events = past(write(tmp_path / "s1.jsonl", lines))
+    assert shown(events)[1:] == ["PreCompact manual", "SessionStart compact", "UserPromptSubmit again"]
+    compact, start = payload(events[1].event), payload(events[2].event)
+    assert (compact["prompt_id"], start["prompt_id"], compact["custom_instructions"]) == ("c", "c", instructions)
+    assert events[1].provenance["custom_instructions"] is sure
+    assert events[1].provenance["prompt_id"] is Provenance.DERIVED
+
+
+def test_a_command_that_found_too_little_to_compact(tmp_path: Path) -> None:
+    command = "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n"
+    lines = [prompt("go", 1), prompt(f"{command}<command-args>names</command-args>", 2, None, promptId="c")]
+    events = past(write(tmp_path / "s1.jsonl", lines))
+    assert shown(events) == ["UserPromptSubmit go", "PreCompact manual"]
+    assert payload(events[1].event)["custom_instructions"] == "names"
 
 
 @pytest.mark.parametrize("tools", [frozenset(), frozenset({"Write"})])

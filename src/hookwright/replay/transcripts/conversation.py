@@ -72,8 +72,8 @@ class PastConversation:
             if queue and not queue[0].waits:
                 yield from self.calls.ready()
         for _, turns in self._inside.values():
-            turns.end()
-        self._turns.end()
+            turns.close()
+        self._turns.close()
         self.calls.close()
         yield from self.calls.ready()
 

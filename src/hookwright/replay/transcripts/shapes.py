@@ -90,9 +90,11 @@ class ProgressLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Attachment(msgspec.Struct, frozen=True, rename="camel"):
-    """A record of a hook run."""
+    """A record of a hook run, or a prompt that waited."""
 
     type: str = ""
+    prompt: Raw = NONE
+    command_mode: str | None = None
     hook_name: str | None = None
     hook_event: str | None = None
     stdout: str | None = None

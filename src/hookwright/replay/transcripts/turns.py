@@ -40,7 +40,13 @@ _COMMAND = re.compile(
     r"<command-message>[^<]*</command-message>\s*<command-name>(/[^<]*)</command-name>"
     r"(?:\s*<command-args>([^<]*)</command-args>)?"
 )
-_REFUSED = "UserPromptSubmit operation blocked by hook:"
+#: Commands that compact, as the program notes them after the boundary.
+_COMPACT = re.compile(
+    r"<command-name>/compact</command-name>\s*<command-message>[^<]*</command-message>"
+    r"(?:\s*<command-args>([^<]*)</command-args>)?"
+)
+_REFUSED = ("UserPromptSubmit operation blocked by hook:", "UserPromptExpansion operation blocked by hook:")
+_QUEUED = "queued_command"
 _ORIGINAL = "\n\nOriginal prompt: "
 
 
@@ -53,6 +59,17 @@ class _Said(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
     calls: bool
     stop_reason: str | None
+
+
+class _Compaction(msgspec.Struct, frozen=True):
+    """A compaction whose prompt and instructions are in lines after its boundary."""
+
+    line: TranscriptLine
+    place: SourceLine
+    trigger: str
+    #: Recorded if the boundary names the trigger.
+    sure: Provenance
+    prompt_id: str | None = None
 
 
 class Turns:
@@ -68,6 +85,7 @@ class Turns:
         self._stopped = False
         self._started = False
         self._resumed: set[str | None] = set()
+        self._compaction: _Compaction | None = None
 
     def start(self, line: TranscriptLine, place: SourceLine) -> None:
         """Note that a subagent begins; a second call does nothing."""
@@ -85,6 +103,7 @@ class Turns:
 
     def model(self, line: TranscriptLine, message: TranscriptMessage, place: SourceLine) -> None:
         """Note a part of a message of the model."""
+        self._compacted()
         if line.is_api_error_message:
             self._said = None
             return
@@ -105,9 +124,15 @@ class Turns:
             self._said = None
             return
         self.end()
+        if line.is_compact_summary and self._compaction is not None:
+            self._compaction = msgspec.structs.replace(self._compaction, prompt_id=line.prompt_id)
         if line.is_meta or line.is_compact_summary:
             return
         self._stopped = False
+        if (command := _COMPACT.match(text)) is not None:
+            self._compact_command(command[1] or None, line, place)
+            return
+        self._compacted()
         if self._speaker.agent is None and not line.is_sidechain and _typed(text, line):
             command = _COMMAND.match(text)
             if command is None:
@@ -126,7 +151,7 @@ class Turns:
             self._refused(text_of(value_of(line.content)), line, place)
         elif line.subtype == "compact_boundary":
             self.end()
-            self._compacted(line, place)
+            self._boundary(line, place)
 
     def _refused(self, text: str, line: TranscriptLine, place: SourceLine) -> None:
         """Note a prompt that a hook refused: it is only in the message to the user."""
@@ -135,23 +160,58 @@ class Turns:
             sure = {"prompt": Provenance.DERIVED, "prompt_id": Provenance.UNKNOWN}
             self._emit(UserPromptSubmit, line, place, sure, prompt=prompt)
 
-    def _compacted(self, line: TranscriptLine, place: SourceLine) -> None:
-        """Note a compaction; the lines after it have the prompt of the command, which hooks read."""
+    def _boundary(self, line: TranscriptLine, place: SourceLine) -> None:
+        """Note that the conversation was compacted; the lines after it have the rest."""
         trigger = object_of(line.compact_metadata).get("trigger")
-        sure = {"custom_instructions": Provenance.ASSUMED, "prompt_id": Provenance.UNKNOWN}
-        if not isinstance(trigger, str):
-            trigger, sure["trigger"] = "auto", Provenance.ASSUMED
-        self._emit(PreCompact, line, place, sure, trigger=trigger, custom_instructions=None)
-        known = {"model": self._model} if self._model is not None else {}
-        sure = {"model": Provenance.DERIVED if known else Provenance.UNKNOWN, "prompt_id": Provenance.UNKNOWN}
-        self._emit(SessionStart, line, place, sure, source="compact", **known)
+        known = isinstance(trigger, str)
+        sure = Provenance.RECORDED if known else Provenance.ASSUMED
+        self._compacted()
+        self._compaction = _Compaction(line, place, trigger if isinstance(trigger, str) else "auto", sure)
+
+    def _compact_command(self, instructions: str | None, line: TranscriptLine, place: SourceLine) -> None:
+        """Note the command that compacted; without a boundary before it there was too little to compact."""
+        if self._compaction is not None:
+            self._compacted(instructions, Provenance.DERIVED)
+        elif self._speaker.agent is None:
+            sure = dict.fromkeys(("trigger", "custom_instructions"), Provenance.DERIVED)
+            self._emit(PreCompact, line, place, sure, trigger="manual", custom_instructions=instructions)
+
+    def _compacted(self, instructions: str | None = None, told: Provenance = Provenance.ASSUMED) -> None:
+        """Emit the events of a compaction, if one is pending: hooks read the prompt that its summary belongs to."""
+        done, self._compaction = self._compaction, None
+        if done is None:
+            return
+        prompt = {} if done.prompt_id is None else {"prompt_id": done.prompt_id}
+        known = {"prompt_id": Provenance.DERIVED if prompt else Provenance.UNKNOWN}
+        if done.trigger == "auto":
+            told = done.sure if done.sure is Provenance.ASSUMED else Provenance.DERIVED
+        sure = {"trigger": done.sure, "custom_instructions": told, **known}
+        fields = {"trigger": done.trigger, "custom_instructions": instructions, **prompt}
+        self._emit(PreCompact, done.line, done.place, sure, **fields)
+        model = {} if self._model is None else {"model": self._model}
+        sure = {"model": Provenance.DERIVED if model else Provenance.UNKNOWN, **known}
+        self._emit(SessionStart, done.line, done.place, sure, source="compact", **model, **prompt)
 
     def attachment(self, attachment: Attachment, line: TranscriptLine, place: SourceLine) -> None:
-        """Note a hook that ran when the session was resumed: nothing else shows it."""
+        """Note a prompt that was typed during a turn, or a hook that ran when the session was resumed."""
+        if attachment.type == _QUEUED:
+            self._queued(attachment, line, place)
         if attachment.hook_name != _RESUMED or attachment.tool_use_id in self._resumed:
             return
         self._resumed.add(attachment.tool_use_id)
+        self._compacted()
         self._emit(SessionStart, line, place, {"model": Provenance.UNKNOWN}, source="resume")
+
+    def _queued(self, attachment: Attachment, line: TranscriptLine, place: SourceLine) -> None:
+        """Note a prompt that waited for the turn before it; it belongs to that turn's prompt."""
+        text = text_of(value_of(attachment.prompt))
+        if text and attachment.command_mode in (None, "prompt") and self._speaker.agent is None:
+            self._emit(UserPromptSubmit, line, place, prompt=text)
+
+    def close(self) -> None:
+        """Emit what is pending at the end of the source."""
+        self._compacted()
+        self.end()
 
     def end(self) -> None:
         """End the turn with the message before: hooks saw a stop, unless the message has calls."""
