@@ -364,12 +364,13 @@ def test_a_prompt_that_waited_for_the_turn_before_it(tmp_path: Path) -> None:
     waited = {"type": "queued_command", "prompt": "and this", "commandMode": "prompt"}
     blocks = {**waited, "prompt": [{"type": "text", "text": "and that"}]}
     told = {**waited, "prompt": "<task-notification>", "commandMode": "task-notification"}
+    other = {**waited, "commandMode": "bash"}
     lines = [
         prompt("go", 1, "plan"),
-        *(line("attachment", 2 + at, attachment=a) for at, a in enumerate((waited, blocks, told))),
+        *(line("attachment", 2 + at, attachment=a) for at, a in enumerate((waited, blocks, told, other))),
     ]
     events = past(write(tmp_path / "s1.jsonl", lines))
-    assert shown(events) == ["UserPromptSubmit go", "UserPromptSubmit and this", "UserPromptSubmit and that"]
+    assert [payload(one.event)["prompt"] for one in events] == ["go", "and this", "and that", "<task-notification>"]
     read = payload(events[1].event)
     assert (read["prompt_id"], read["permission_mode"]) == ("p1", "plan")
 
@@ -377,7 +378,7 @@ def test_a_prompt_that_waited_for_the_turn_before_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "instructions", "sure"),
     [
-        ("<command-args>keep names</command-args>", "keep names", Provenance.DERIVED),
+        ("<command-args>keep <names></command-args>", "keep <names>", Provenance.DERIVED),
         ("<command-args></command-args>", None, Provenance.DERIVED),
         (None, None, Provenance.ASSUMED),
     ],
@@ -427,6 +428,42 @@ def test_an_input_that_a_hook_rewrote_is_that_of_the_events_after_the_call(
     assert after.provenance["tool_input"] is Provenance.DERIVED
 
 
+def test_an_answer_that_was_not_used_rewrites_nothing(tmp_path: Path) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"file_path": "b"}}}
+    record = {"hookEvent": "PreToolUse", "toolUseID": "a", "stdout": json.dumps(answer)}
+    refused = line("attachment", 3, attachment={**record, "type": "hook_non_blocking_error"})
+    lines = [call("a", 2, tool="Write", given={"file_path": "/a"}), refused, result("a", 4)]
+    _, after = past(write(tmp_path / "s1.jsonl", lines), wanted=lambda event, tool: bool(tool))
+    assert payload(after.event)["tool_input"] == {"file_path": "/a"}
+
+
+@pytest.mark.parametrize(
+    ("record", "sure"),
+    [
+        ({"type": "hook_success", "stdout": '{"hookSpecificOutput": {"updatedToolOutput": "x"}}'}, Provenance.ASSUMED),
+        ({"type": "hook_blocking_error"}, Provenance.ASSUMED),
+        ({"type": "hook_success", "stdout": '{"hookSpecificOutput": {"additionalContext": "x"}}'}, None),
+        ({"type": "hook_blocking_error", "toolUseID": "other"}, None),
+    ],
+)
+def test_an_output_that_a_hook_may_have_changed_is_not_certain(
+    tmp_path: Path, record: dict[str, Any], sure: Provenance | None
+) -> None:
+    attachment = {"hookEvent": "PostToolUse", "toolUseID": "a", **record}
+    lines = [call("a", 2), result("a", 3), line("attachment", 4, attachment=attachment), call("b", 5), result("b", 6)]
+    events = past(write(tmp_path / "s1.jsonl", lines), wanted=lambda event, tool: bool(tool))
+    assert shown(events) == ["PreToolUse a SUCCEEDED", "PostToolUse a", "PreToolUse b SUCCEEDED", "PostToolUse b"]
+    assert [one.provenance.get("tool_response") for one in events] == [None, sure, None, None]
+
+
+def test_the_end_of_a_background_task_is_a_prompt(tmp_path: Path) -> None:
+    text = "<task-notification>done</task-notification>"
+    told = prompt(text, 2, promptSource="system", origin={"kind": "task-notification"})
+    other = prompt("<other>", 3, promptSource="system", origin={"kind": "channel"})
+    events = past(write(tmp_path / "s1.jsonl", [prompt("go", 1), told, other]))
+    assert shown(events) == ["UserPromptSubmit go", f"UserPromptSubmit {text}"]
+
+
 def test_only_the_shell_moves(tmp_path: Path) -> None:
     moved = {"cwd": f"{CWD}/sub"}
     lines = [
@@ -437,6 +474,10 @@ def test_only_the_shell_moves(tmp_path: Path) -> None:
     ]
     events = past(write(tmp_path / "s1.jsonl", lines), events=frozenset({"PostToolUse"}))
     assert [one.event.cwd for one in events] == [CWD, f"{CWD}/sub"]
+    assert [one.provenance["cwd"] for one in events] == [Provenance.DERIVED] * 2
+    lines[1] = call("glob", 2)
+    events = past(write(tmp_path / "s1.jsonl", lines), events=frozenset({"PostToolUse"}))
+    assert {one.provenance["cwd"] for one in events} == {Provenance.ASSUMED}
 
 
 def test_subagents_beside_their_session_as_older_versions_put_them(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ _RANKED = {name: rank for rank, name in enumerate(CATALOGUE)}
 class Code(enum.Enum):
     """Why what a hook said now may not be what it would have said then."""
 
-    FIELD = "a field it names is not in the history"
+    FIELD = "the history does not have a field it names, or not for certain"
     CLOCK = "it reads the clock"
     NETWORK = "it uses the network, which a replay does not have"
     WRITE = "it was kept from writing"

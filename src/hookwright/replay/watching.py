@@ -151,7 +151,8 @@ class Watched:
         """Return why this answer may not be that of then.
 
         Law: a reply that shows a refused write or a missing network is doubted; so is one of a handler that uses the
-        network, reads the clock, or names a field that is not known, if its text or this reply decides anything.
+        network, reads the clock, or names a field whose value is not known or only assumed, if its text or this reply
+        decides anything.
         """
         found = []
         printed = reply.stderr + reply.stdout if isinstance(reply, Exited) else b""
@@ -165,7 +166,8 @@ class Watched:
         if facts.clock and matters:
             found.append(Doubt(Code.CLOCK, facts.id))
         if self._past is not None and matters:
-            unknown = [name for name, how in self._past.provenance.items() if how is Provenance.UNKNOWN]
+            unsure = (Provenance.UNKNOWN, Provenance.ASSUMED)
+            unknown = [name for name, how in self._past.provenance.items() if how in unsure]
             found += [Doubt(Code.FIELD, facts.id, name) for name in sorted(unknown) if facts.names(name)]
         return found
 

@@ -6,6 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+import msgspec
+
 from hookwright.protocol.events import Event, PostToolUse, PostToolUseFailure, PreToolUse
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.replay.choice import Choice
@@ -30,7 +32,10 @@ _FOLLOWS = {Fate.SUCCEEDED: "PostToolUse", Fate.FAILED: "PostToolUseFailure"}
 #: The tool that changes the working directory.
 _MOVES = "Bash"
 _EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+_INTERRUPTED = b'"interrupted"'
 _STOPPED = re.compile(rb'"interrupted"\s*:\s*true')
+#: Fields of a hook's answer that give a call another output.
+_OUTPUTS = ("updatedToolOutput", "updatedMCPToolOutput")
 
 
 class Slot:
@@ -50,7 +55,7 @@ class Slot:
 class PastCall:
     """A call whose result has not been read."""
 
-    __slots__ = ("fields", "id", "mode_known", "place", "rewritten", "slot", "sure", "time", "tool")
+    __slots__ = ("beside", "fields", "id", "mode_known", "place", "rewritten", "slot", "sure", "time", "tool")
 
     def __init__(self, call_id: str, tool: str, place: SourceLine, time: float | None, mode_known: bool) -> None:
         self.id = call_id
@@ -61,6 +66,8 @@ class PastCall:
         self.slot = Slot(None, waits=True)
         #: The input that a hook gave the call instead.
         self.rewritten: dict[str, Json] | None = None
+        #: Whether another call that may change the working directory ran at the same time.
+        self.beside = False
         #: Empty if no event of the call is wanted.
         self.fields: dict[str, Json] = {}
         self.sure: dict[str, Provenance] = {}
@@ -94,6 +101,9 @@ class Calls:
         #: Whether an event after one of the calls so far is wanted.
         self.follows = False
         self._waiting: dict[str, PastCall] = {}
+        #: Calls that succeeded in the message so far: hooks may have changed what the transcript has as their output.
+        self._succeeded: dict[str, tuple[Slot, Past]] = {}
+        self._message: str | None = None
         self._wanted_by_tool: dict[str, frozenset[str]] = {}
 
     def awaits(self, call_id: str) -> bool:
@@ -107,6 +117,10 @@ class Calls:
 
     def begin(self, speaker: Speaker, line: TranscriptLine, block: ContentBlock, place: SourceLine) -> None:
         """Note a call; one that another file already had is only counted."""
+        message = line.message.id if line.message is not None else None
+        if self._succeeded and (message is None or message != self._message):
+            self._release()
+        self._message = message
         time = seconds_of(line.timestamp)
         if not block.id or not block.name or not is_object(block.input):
             return
@@ -117,10 +131,17 @@ class Calls:
             return
         call = PastCall(block.id, repaired_name(block.name), place, time, speaker.mode is not None)
         self._once.coverage.without_mode += not call.mode_known
+        if call.tool == _MOVES:
+            self._note_movers(call)
         self._waiting[call.id] = call
         if self._wanted(call.tool):
             call.read(speaker, line, block)
             self.queue.append(call.slot)
+
+    def _note_movers(self, call: PastCall) -> None:
+        for other in self._waiting.values():
+            if other.tool == _MOVES:
+                call.beside = other.beside = True
 
     def _wanted(self, tool: str) -> frozenset[str]:
         """Return the events of a tool that are wanted."""
@@ -132,14 +153,25 @@ class Calls:
         return known
 
     def rewrite(self, attachment: Attachment) -> None:
-        """Note the input that a hook gave a call; the events after the call have it."""
-        call = self._waiting.get(attachment.tool_use_id or "")
-        if call is None or attachment.hook_event != "PreToolUse" or attachment.stdout is None:
-            return
-        answer = parse_json(attachment.stdout)[0]
-        specific = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
-        given = specific.get("updatedInput") if isinstance(specific, dict) else None
-        call.rewritten = given if isinstance(given, dict) else call.rewritten
+        """Note what a hook gave a call: another input, which the events after the call have, or another output."""
+        call_id = attachment.tool_use_id or ""
+        if attachment.hook_event == "PreToolUse":
+            call, given = self._waiting.get(call_id), _answer(attachment).get("updatedInput")
+            if call is not None and isinstance(given, dict):
+                call.rewritten = given
+        elif attachment.hook_event == "PostToolUse" and call_id in self._succeeded:
+            answer = _answer(attachment)
+            # The record of a hook that blocks does not have the rest of its answer.
+            if attachment.type == "hook_blocking_error" or any(name in answer for name in _OUTPUTS):
+                slot, past = self._succeeded[call_id]
+                sure = {**past.provenance, "tool_response": Provenance.ASSUMED}
+                self._succeeded[call_id] = slot, msgspec.structs.replace(past, provenance=sure)
+
+    def _release(self) -> None:
+        """Settle the calls that succeeded; the hooks after them have run when the model is asked again."""
+        for slot, past in self._succeeded.values():
+            slot.settle(past)
+        self._succeeded.clear()
 
     def end(self, line: TranscriptLine, block: ContentBlock, place: SourceLine) -> None:
         """Settle a call by its result, and add the event that followed."""
@@ -157,13 +189,19 @@ class Calls:
         if _FOLLOWS.get(fate) in self._wanted(call.tool):
             event, sure = _after(call, result, fate, line, block)
             time = seconds_of(line.timestamp)
-            self.put(Past(event=event, place=place, time=time, fate=fate, provenance=sure))
+            past = Past(event=event, place=place, time=time, fate=fate, provenance=sure)
+            if fate is Fate.SUCCEEDED:
+                self._succeeded[call.id] = slot, _ = Slot(None, waits=True), past
+                self.queue.append(slot)
+            else:
+                self.put(past)
 
     def _settle(self, call: PastCall, fate: Fate) -> None:
         call.slot.settle(call.before(fate) if "PreToolUse" in self._wanted(call.tool) else None)
 
     def close(self) -> None:
         """Settle what the file leaves without a result."""
+        self._release()
         for call in self._waiting.values():
             self._settle(call, Fate.UNANSWERED)
         self._waiting.clear()
@@ -176,13 +214,24 @@ class Calls:
                 yield past
 
 
+def _answer(attachment: Attachment) -> dict[str, Json]:
+    """Return the part of a hook's answer for its event; an empty one if the answer was not used."""
+    if attachment.type != "hook_success" or attachment.stdout is None:
+        return {}
+    answer = parse_json(attachment.stdout)[0]
+    specific = answer.get("hookSpecificOutput") if isinstance(answer, dict) else None
+    return specific if isinstance(specific, dict) else {}
+
+
 def _result(line: TranscriptLine, block: ContentBlock) -> CallResult:
     """Read what says how a call ended; the text and the response of a call that succeeded are often large."""
     failed = block.is_error is True
+    response = bytes(line.tool_use_result)
+    at = response.find(_INTERRUPTED)
     return CallResult(
         is_error=failed,
         text=text_of(value_of(block.content)) if failed else "",
-        interrupted=_STOPPED.search(line.tool_use_result) is not None,
+        interrupted=at >= 0 and _STOPPED.search(response, at) is not None,
         response=value_of(line.tool_use_result) if failed else None,
         denial=line.tool_denial_kind,
         decision=value_of(line.permission_decision),
@@ -194,9 +243,9 @@ def _after(
 ) -> tuple[Event, dict[str, Provenance]]:
     fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
     if line.cwd and line.cwd != fields["cwd"]:
-        # The lines of calls beside it name the new directory as well; only the shell moves.
+        # The lines of calls beside it name the new directory as well; only the shell moves, one of several perhaps.
         fields["cwd"] = line.cwd if call.tool == _MOVES else fields["cwd"]
-        sure["cwd"] = Provenance.DERIVED
+        sure["cwd"] = Provenance.ASSUMED if call.beside else Provenance.DERIVED
     if call.rewritten is not None:
         fields["tool_input"] = repaired_input(call.tool, call.rewritten, fields["cwd"])
         sure["tool_input"] = Provenance.DERIVED

@@ -31,8 +31,8 @@ _NEVER = b'"<tool_use_error>'
 _USER = b'"user"'
 _MODE = b'"permission-mode"'
 _MODE_LINE = 1000
-#: In the answer of a hook that gave a call another input, which only the events after the call have.
-_REWRITE = b"updatedInput"
+#: In the record of a hook run: it may have given a call another input or output, which the events after it show.
+_HOOK = b'"hookEvent"'
 _QUOTE, _UNDERSCORE = b'"_'
 _SUBAGENT_TOOLS = ("Agent", "Task")
 
@@ -91,7 +91,7 @@ class PastConversation:
             return True
         if end - start <= _MODE_LINE and buffer.find(_MODE, start, end) >= 0:
             return True
-        return self.calls.follows and buffer.find(_REWRITE, start, end) >= 0
+        return self.calls.follows and buffer.find(_HOOK, start, end) >= 0
 
     def _has_result(self, buffer: bytes, at: int, end: int) -> bool:
         """Return whether a line has a result that is needed; `at` is the place of the first one."""

@@ -38,15 +38,20 @@ _INTERRUPTED = "[Request interrupted by user"
 _RESUMED = "SessionStart:resume"
 _COMMAND = re.compile(
     r"<command-message>[^<]*</command-message>\s*<command-name>(/[^<]*)</command-name>"
-    r"(?:\s*<command-args>([^<]*)</command-args>)?"
+    r"(?:\s*<command-args>(.*?)</command-args>)?",
+    re.DOTALL,
 )
 #: Commands that compact, as the program notes them after the boundary.
 _COMPACT = re.compile(
     r"<command-name>/compact</command-name>\s*<command-message>[^<]*</command-message>"
-    r"(?:\s*<command-args>([^<]*)</command-args>)?"
+    r"(?:\s*<command-args>(.*?)</command-args>)?",
+    re.DOTALL,
 )
 _REFUSED = ("UserPromptSubmit operation blocked by hook:", "UserPromptExpansion operation blocked by hook:")
 _QUEUED = "queued_command"
+#: What a queue may hold that hooks read as a prompt; other entries are commands of the program.
+_NOTIFICATION = "task-notification"
+_PROMPTS = (None, "prompt", _NOTIFICATION)
 _ORIGINAL = "\n\nOriginal prompt: "
 
 
@@ -205,7 +210,7 @@ class Turns:
     def _queued(self, attachment: Attachment, line: TranscriptLine, place: SourceLine) -> None:
         """Note a prompt that waited for the turn before it; it belongs to that turn's prompt."""
         text = text_of(value_of(attachment.prompt))
-        if text and attachment.command_mode in (None, "prompt") and self._speaker.agent is None:
+        if text and attachment.command_mode in _PROMPTS and self._speaker.agent is None:
             self._emit(UserPromptSubmit, line, place, prompt=text)
 
     def close(self) -> None:
@@ -253,11 +258,18 @@ class Turns:
 
 
 def _typed(text: str, line: TranscriptLine) -> bool:
-    """Return whether a person typed a prompt; what the program itself adds to the user's turn is in tags.
+    """Return whether hooks read a prompt: one that a person typed, or the end of a background task.
+
+    What the program itself adds to the user's turn is in tags.
 
     A command that became a prompt is in tags as well, its message first; a command that the program ran itself has its
     name first, and no hook saw it.
     """
-    if not text or (text.startswith("<") and _COMMAND.match(text) is None) or line.prompt_source == "system":
+    if not text:
         return False
-    return object_of(line.origin).get("kind") in (None, "human")
+    kind = object_of(line.origin).get("kind")
+    if kind == _NOTIFICATION and text.startswith(f"<{_NOTIFICATION}>"):
+        return True
+    if (text.startswith("<") and _COMMAND.match(text) is None) or line.prompt_source == "system":
+        return False
+    return kind in (None, "human")
