@@ -64,7 +64,7 @@ def agent_of(world: World, script: Sequence[Step], ran: Ran, hooks: HookwrightHo
 
 
 def made(world: World, script: Any, ran: Ran, hooks: HookwrightHooks, **fields: Any) -> Agent[Any]:
-    tools = [world.shell, world.write_file, world.explode, *fields.pop("tools", ())]
+    tools = [*world.tools, *fields.pop("tools", ())]
     return Agent(client=Client(script, ran), tools=tools, middleware=hooks.middleware, **fields)
 
 

@@ -49,7 +49,7 @@ def model(script: Sequence[Step], ran: Ran) -> Scripted:
 
 
 def agent_of(world: World, scripted: Any, hooks: HookwrightHooks, **fields: Any) -> Any:
-    tools = [world.shell, world.write_file, world.explode, *fields.pop("tools", ())]
+    tools = [*world.tools, *fields.pop("tools", ())]
     return create_agent(scripted, tools, middleware=[hooks], **fields)
 
 

@@ -57,7 +57,7 @@ class Scripted:
 
 
 def agent_of(world: World, model: Any, hooks: HookwrightHooks, **fields: Any) -> Agent[None, Any]:
-    tools = [world.shell, world.write_file, world.explode, *fields.pop("tools", ())]
+    tools = [*world.tools, *fields.pop("tools", ())]
     return Agent(model, tools=tools, capabilities=[hooks], **fields)
 
 

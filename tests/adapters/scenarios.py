@@ -97,10 +97,19 @@ class World:
         self.ran.append(("write_file", {"path": path, "content": content}))
         return "written"
 
+    def apply_patch(self, patch: str) -> str:
+        """Apply a patch."""
+        self.ran.append(("apply_patch", {"patch": patch}))
+        return "patched"
+
     def explode(self) -> str:
         """Fail."""
         self.ran.append(("explode", {}))
         raise ValueError("it exploded")
+
+    @property
+    def tools(self) -> list[Callable[..., str]]:
+        return [self.shell, self.write_file, self.apply_patch, self.explode]
 
 
 class Driver(Protocol):
@@ -177,6 +186,21 @@ def paths(driver: Driver, world: World) -> None:
     driver.run(world, [(call("write_file", path="a.txt", content="x"),), "done"])
     assert world.events[0].tool_input == {"file_path": f"{world.folder}/project/a.txt", "content": "x"}
     assert world.ran == [("write_file", {"path": "a.txt", "content": "x"})]
+
+
+def patch(driver: Driver, world: World) -> None:
+    """A patch is one event per file: one denied file denies it, and an allowed one runs as it is."""
+    world.answers("PreToolUse", lambda e: DENY if e.tool_input["file_path"].endswith(".env") else None, "Write|Edit")
+    world.watch("PostToolUse")
+    begin, end = "*** Begin Patch\n*** Add File: a.txt\n+x\n", "*** End Patch"
+    denied, allowed = f"{begin}*** Delete File: b.env\n{end}", f"{begin}*** Delete File: c.txt\n{end}"
+    steps: list[Step] = [(call("apply_patch", patch=denied),), (call("apply_patch", "c2", patch=allowed),), "done"]
+    ran = driver.run(world, steps)
+    assert world.ran == [("apply_patch", {"patch": allowed})]
+    assert "not that" in ran.requests[1]
+    named = [(one.event_name[:3], one.tool_name, Path(one.tool_input["file_path"]).name) for one in world.events]
+    assert named[:2] == [("Pre", "Write", "a.txt"), ("Pre", "Edit", "b.env")]
+    assert named[4:] == [("Pos", "Write", "a.txt"), ("Pos", "Edit", "c.txt")]
 
 
 def context(driver: Driver, world: World) -> None:
@@ -379,6 +403,7 @@ SCENARIOS: dict[str, Scenario] = {
         rewrite,
         invalid_rewrite,
         paths,
+        patch,
         context,
         output_rewrite,
         failure,

@@ -563,3 +563,51 @@ def test_the_end_of_a_process_ends_its_conversations(tmp_path: Path, mode: str, 
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "project" / "ends").read_text().split() == ends, "a process hook"
     assert done.stdout.split() == [word for end in ends for word in ("ended", end)], "a hook in code"
+
+
+# ── patches ──
+
+PATCH = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Delete File: b.env\n*** End Patch"
+PATCHED = NativeCall("apply_patch", {"patch": PATCH}, "p1")
+
+
+def test_a_patch_is_judged_file_by_file_and_runs_if_no_hook_refuses_one(tmp_path: Path) -> None:
+    heard = Heard(PostToolUse=specific("PostToolUse", additionalContext="formatted"))
+    bridge = Bridge(places(tmp_path), hooks=heard.hooks)
+    turn = bridge.turn("s")
+    before = turn.pre(PATCHED).result()
+    assert (before.refusal, before.input) == (None, PATCHED.input)
+    after = turn.post(PATCHED, "patched").result()
+    assert (after.output, len(after.notes)) == ("patched", 2)
+    turn.request().result()
+    tools = [(e.event_name, e.tool_name, Path(e.tool_input["file_path"]).name) for e in heard.events[1:5]]
+    assert tools == [
+        ("PreToolUse", "Write", "a.txt"),
+        ("PreToolUse", "Edit", "b.env"),
+        ("PostToolUse", "Write", "a.txt"),
+        ("PostToolUse", "Edit", "b.env"),
+    ]
+    assert [one["tool_use_id"] for one in heard.events[5].tool_calls] == ["p1", "p1"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"decision": "block", "reason": "secrets stay"}, "secrets stay"),
+        (specific("PreToolUse", updatedInput={"file_path": "/x"}), "cannot be changed file by file"),
+    ],
+)
+def test_one_refused_or_rewritten_file_refuses_the_patch(tmp_path: Path, answer: Any, reason: str) -> None:
+    heard = Heard(PreToolUse=lambda e: answer if e.tool_input["file_path"].endswith(".env") else None)
+    order = Bridge(places(tmp_path), hooks=heard.hooks).turn("s").pre(PATCHED).result()
+    assert reason in str(order.refusal)
+    assert heard.names.count("PreToolUse") == 2
+
+
+def test_a_patch_that_cannot_be_read_runs_only_where_no_hook_guards_files(tmp_path: Path) -> None:
+    broken = NativeCall("apply_patch", {"patch": "--- a/x.env"}, "p1")
+    hooks = Hooks()
+    hooks.on("PreToolUse", "Write")(lambda event: None)
+    refusal = Bridge(places(tmp_path), hooks=hooks).turn("s").pre(broken).result().refusal
+    assert "the patch of `apply_patch` cannot be read" in str(refusal)
+    assert Bridge(places(tmp_path), hooks=Hooks()).turn("s").pre(broken).result().refusal is None

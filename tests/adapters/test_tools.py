@@ -160,6 +160,43 @@ def test_a_result_that_no_hook_rewrites_keeps_its_text(text: str) -> None:
     assert output_of("Bash", text, response("Bash", text)) == text
 
 
+# ── patches ──
+
+
+def patch(*lines: str) -> str:
+    return "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
+
+
+TWO = patch("*** Add File: a.txt", "+x", "*** Update File: /b.py", "@@", "-1", "+2")
+
+
+@pytest.mark.parametrize("field", ["patch", "input", "diff"])
+def test_a_patch_is_one_call_per_file(field: str) -> None:
+    one, two = PLAIN.parts("apply_patch", {field: TWO})
+    assert (one.name, one.input) == ("Write", {"file_path": "/p/a.txt", "content": "x\n"})
+    assert (two.name, two.input) == ("Edit", {"file_path": "/b.py", "old_string": "1\n", "new_string": "2\n"})
+    assert (one.also, two.also, one.touch) == (("apply_patch",), ("apply_patch",), True)
+
+
+@pytest.mark.parametrize("native", [{"patch": "--- a/x\n+++ b/x"}, {"patch": 1}, {}])
+def test_a_patch_that_cannot_be_read_is_one_call_that_says_so(native: Any) -> None:
+    (part,) = PLAIN.parts("apply_patch", native)
+    assert (part.name, part.input, part.also) == ("Edit", native, ("apply_patch", "Write"))
+    assert "the patch of `apply_patch` cannot be read" in part.unreadable
+
+
+def test_a_call_with_two_patches_is_not_clear() -> None:
+    (part,) = PLAIN.parts("apply_patch", {"patch": TWO, "input": TWO})
+    assert "has both `patch` and `input`" in part.unclear
+
+
+def test_other_calls_have_one_part_and_a_program_maps_its_own_patches() -> None:
+    assert PLAIN.parts("shell", {"cmd": "ls"}) == (PLAIN.shaped("shell", {"cmd": "ls"}),)
+    assert PLAIN.parts("apply_patch", {"patch": TWO}, "files")[0].name == "mcp__files__apply_patch"
+    assert ToolTable({"apply_patch": None}).parts("apply_patch", {"patch": TWO})[0].name == "apply_patch"
+    assert len(ToolTable({"change": Tool("Edit", patch=("text",))}).parts("change", {"text": TWO})) == 2
+
+
 # ── tools that are not mapped ──
 
 
@@ -169,7 +206,6 @@ def test_a_result_that_no_hook_rewrites_keeps_its_text(text: str) -> None:
         ("run_in_terminal", ["cmd", "cwd"], "Bash"),
         ("python", ["code"], "Bash"),
         ("store", ["path", "content"], "Write"),
-        ("apply_patch", ["input"], "Edit"),
         ("change", ["diff"], "Edit"),
         ("open", ["path"], None),
         ("add", ["a", "b"], None),

@@ -209,7 +209,7 @@ class HookwrightHooks(AgentMiddleware[HookwrightState, Any, Any]):
             return (yield request)
         except GraphBubbleUp:
             raise
-        except Exception as error:
+        except Exception as error:  # a model's client raises what it likes; hooks hear of it and the caller gets it
             yield run.turn.broke(str(error) or type(error).__name__)
             raise
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from hookwright.dialects.patch import BrokenPatch, read_patch, touch_call
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.plain import plain
 
@@ -25,6 +26,9 @@ class Tool(msgspec.Struct, frozen=True):
     input: Mapping[str, str] = MappingProxyType({})
     #: Claude's field → what it is in the native tool: one of `UNITS`.
     units: Mapping[str, str] = MappingProxyType({})
+    #: Native fields, of which the first that is there holds a patch in the form of `apply_patch`: hooks read each file
+    #: of it as a call of Write or Edit.
+    patch: tuple[str, ...] = ()
 
 
 #: What a native field may be in comparison with Claude's.
@@ -44,6 +48,7 @@ _AGENT = Tool(
     "Agent",
     {"input": "prompt", "request": "prompt", "task": "prompt", "agent": "subagent_type", "name": "subagent_type"},
 )
+_PATCH = Tool("Edit", patch=("patch", "input", "patch_text", "patchText", "diff", "command"))
 
 #: The built-in table, by exact native name.
 TABLE: Mapping[str, Tool] = MappingProxyType(
@@ -55,6 +60,7 @@ TABLE: Mapping[str, Tool] = MappingProxyType(
         **dict.fromkeys(("read_file", "view_file", "read", "read_text_file"), _READ),
         **dict.fromkeys(("write_file", "create_file", "save_file"), _WRITE),
         **dict.fromkeys(("edit_file", "str_replace", "replace_in_file"), _EDIT),
+        "apply_patch": _PATCH,
         **dict.fromkeys(("glob", "find_files"), Tool("Glob", _WHERE)),
         **dict.fromkeys(("grep", "search_files"), Tool("Grep", {**_WHERE, "query": "pattern"})),
         **dict.fromkeys(("ls", "list_directory", "list_files"), Tool("LS", _WHERE, {"path": "path"})),
@@ -79,6 +85,10 @@ class Shaped(msgspec.Struct, frozen=True):
     native: Mapping[str, Json]
     #: Why guards cannot judge the call, so that it must be refused; empty for an ordinary one.
     unclear: str = ""
+    #: Whether it is a file of a patch: what hooks rewrite cannot be put back.
+    touch: bool = False
+    #: Why a patch cannot be read; hooks then read the native input, which does not name the files.
+    unreadable: str = ""
 
 
 class ToolTable:
@@ -104,9 +114,34 @@ class ToolTable:
         """
         foreign = server and self._changes.get(name) is None
         tool = Tool(f"mcp__{server}__{name}") if foreign else self.tool(name)
+        return self._shaped(tool, name, native)
+
+    def parts(self, name: str, native: Mapping[str, Json], server: str = "") -> tuple[Shaped, ...]:
+        """Return a call as hooks read it, in one part or several.
+
+        Law: a patch is one call of Write or Edit per path, in order, and matches its native name as well. A patch that
+        cannot be read is one call with the native input that says why. Any other call is one part.
+        """
+        whole = self.shaped(name, native, server)
+        tool = self.tool(name)
+        if not tool.patch or whole.name != tool.name:
+            return (whole,)
+        given = [key for key in tool.patch if key in native]
+        text = native[given[0]] if given else None
+        if len(given) > 1:
+            both = f"the call of `{name}` has both `{given[0]}` and `{given[1]}`, and only one can be its patch"
+            return (msgspec.structs.replace(whole, unclear=f"{both}: hooks cannot judge it. Send one of them."),)
+        touched = read_patch(text) if isinstance(text, str) else BrokenPatch("it has no text")
+        if isinstance(touched, BrokenPatch):
+            reason = f"the patch of `{name}` cannot be read ({touched.reason})"
+            return (msgspec.structs.replace(whole, unreadable=reason),)
+        calls = [touch_call(touch, self._paths(touch.path)) for touch in touched]
+        return tuple(Shaped(claude, given, (name,), {}, {}, native, touch=True) for claude, given in calls)
+
+    def _shaped(self, tool: Tool, name: str, native: Mapping[str, Json]) -> Shaped:
         keys = renamed(native, tool.input)
         shaped = {keys[key]: to_claude(value, tool.units.get(keys[key]), self._paths) for key, value in native.items()}
-        also = () if tool.name == name else (name,)
+        also = (() if tool.name == name else (name,)) + (("Write",) if tool.patch else ())
         return Shaped(tool.name, plain(shaped), also, keys, tool.units, native, unclear(name, native, tool.input))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hookwright.dialects.model import Dialect, Moment, ToolMap
-from hookwright.dialects.patch import Action, BrokenPatch, Touch, read_patch
+from hookwright.dialects.patch import BrokenPatch, read_patch, touch_call
 from hookwright.errors import InvalidEvent
 from hookwright.protocol.events import CATALOGUE, Event
 from hookwright.protocol.jsontext import Json, json_type
@@ -215,16 +215,9 @@ def _patched(
     touched = read_patch(text)
     if isinstance(touched, BrokenPatch):
         return UnreadablePayload(moment, f"the patch cannot be read: {touched.reason}")
-    return [{**_touch(touch, str(fields["cwd"])), "x_tool_name": tool.name, **made} for touch in touched]
-
-
-def _touch(touch: Touch, cwd: str) -> Mapping[str, Json]:
-    """Return one path of a patch as a call of Write or Edit; the removal of a file is an Edit without text."""
-    path = _absolute(touch.path, cwd)
-    if touch.action in (Action.ADD, Action.ARRIVE):
-        return {"tool_name": "Write", "tool_input": {"file_path": path, "content": touch.new}}
-    edit = {"file_path": path, "old_string": touch.old, "new_string": touch.new}
-    return {"tool_name": "Edit", "tool_input": edit}
+    calls = [touch_call(touch, _absolute(touch.path, str(fields["cwd"]))) for touch in touched]
+    common = {"x_tool_name": tool.name, **made}
+    return [{"tool_name": claude, "tool_input": found, **common} for claude, found in calls]
 
 
 def _mcp_names(dialect: Dialect, name: str, payload: Mapping[str, Json]) -> Sequence[str]:

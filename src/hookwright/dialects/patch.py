@@ -6,6 +6,8 @@ import enum
 
 import msgspec
 
+from hookwright.protocol.jsontext import Json
+
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _ADD, _DELETE, _UPDATE, _MOVE = "*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: "
 _EOF = "*** End of File"
@@ -35,6 +37,13 @@ class BrokenPatch(msgspec.Struct, frozen=True):
     """A text that is not a patch, with the line where reading it failed."""
 
     reason: str
+
+
+def touch_call(touch: Touch, path: str) -> tuple[str, dict[str, Json]]:
+    """Return one path of a patch as a call of Write or Edit; the removal of a file is an Edit without text."""
+    if touch.action in (Action.ADD, Action.ARRIVE):
+        return "Write", {"file_path": path, "content": touch.new}
+    return "Edit", {"file_path": path, "old_string": touch.old, "new_string": touch.new}
 
 
 def read_patch(text: str) -> tuple[Touch, ...] | BrokenPatch:

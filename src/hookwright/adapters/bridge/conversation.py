@@ -6,12 +6,11 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Mapping
 
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.adapters.bridge.orders import Before, NativeCall
+from hookwright.adapters.bridge.orders import Before, Judged, NativeCall
 from hookwright.adapters.bridge.reconcile import Ledger
 from hookwright.adapters.tools import Shaped
 from hookwright.agent.transcript import (
@@ -35,12 +34,9 @@ class Known(msgspec.Struct, frozen=True):
     """A call that PreToolUse was fired for: what hooks read, what they made of it, and the order."""
 
     call: NativeCall
-    shaped: Shaped
-    #: The input after every rewrite, as hooks read it.
-    final: Mapping[str, Json]
+    #: What hooks said, part by part; their notes wait for the result of the call.
+    parts: tuple[Judged, ...]
     order: Before
-    #: Texts for the model that wait for the result of the call.
-    notes: tuple[str, ...] = ()
 
 
 class Conversation:

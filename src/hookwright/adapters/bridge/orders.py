@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from hookwright.adapters.tools import Shaped, restored
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import SILENT, Outcome
 from hookwright.visibility import NOT_RUN, Form, Message, Place, Reader, as_sent, for_reader, model_texts
@@ -58,6 +59,36 @@ class Before(msgspec.Struct, frozen=True, kw_only=True):
     input: Mapping[str, Json]
     #: Texts for the model next to a refusal; those of a call that runs come with its result.
     notes: tuple[str, ...] = ()
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What hooks said about one part of a call: a call that is a patch has a part per file, any other has one."""
+
+    shaped: Shaped
+    #: The input after every rewrite, as hooks read it.
+    final: Mapping[str, Json]
+    stop: str | None = None
+    refusal: str | None = None
+    ask: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def ordered(call: NativeCall, parts: Sequence[Judged]) -> Before:
+    """Return the order for a call.
+
+    Law: one refused part refuses the call, with the reasons of all; one part that a person has to decide about asks,
+    with the questions of all; the first stop applies. The notes of all come next to the refusal.
+    """
+    refused = "\n".join(one.refusal for one in parts if one.refusal is not None) or None
+    asked = "\n".join(one.ask for one in parts if one.ask is not None) or None
+    (first, *more) = parts
+    return Before(
+        stop=next((one.stop for one in parts if one.stop is not None), None),
+        refusal=refused,
+        ask=asked if refused is None else None,
+        input=call.input if more or first.shaped.touch else restored(first.shaped, first.final),
+        notes=tuple(note for one in parts for note in one.notes) if refused is not None else (),
+    )
 
 
 class After(msgspec.Struct, frozen=True, kw_only=True):

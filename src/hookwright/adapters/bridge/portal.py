@@ -44,7 +44,7 @@ class Pending(Generic[T]):
             raise HookwrightError("a hook cannot wait for the bridge that runs it. Make the hook async and `await`.")
         try:
             return future.result(timeout)
-        except BaseException:
+        except BaseException:  # an interrupt as well: what waits for no one is ended, and the caller gets the error
             future.cancel()
             raise
 
