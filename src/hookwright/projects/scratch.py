@@ -34,14 +34,18 @@ class Mirror:
 
     def copy_to(self, folder: str) -> None:
         """Fill an empty folder with a copy; raise ConfigError when the project is too large."""
-        if self._names is None:
-            self._names = self._listed()
-        for name in self._names:
+        for name in self.names():
             source, target = os.path.join(self.project, name), os.path.join(folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             _copy(source, target)
         if os.path.lexists(os.path.join(self.project, ".git")):
             _copy_repository(self.project, os.path.join(folder, ".git"))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the relative paths of the files; raise ConfigError when the project is too large."""
+        if self._names is None:
+            self._names = self._listed()
+        return self._names
 
     def _listed(self) -> tuple[str, ...]:
         names = dict.fromkeys((*_project_files(self.project), *_walk(self.project, ".claude")))

@@ -72,6 +72,11 @@ class Survey:
         """Every configured handler with what is known of it, in configuration order."""
         return tuple(self._facts.values())
 
+    @property
+    def handlers_digest(self) -> str:
+        """A hash of all handlers with the content of the files they run: equal where equal hooks were loaded."""
+        return hashlib.sha256(" ".join(facts.id for _, facts in self.handlers).encode()).hexdigest()
+
     def has_hooks(self, event: str) -> bool:
         """Return whether any handler is configured for an event."""
         return self._engine is not None and bool(self._engine.hooks.of_event(event))

@@ -7,11 +7,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from typing import Generic, TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from hookwright.errors import HookwrightError
+from hookwright.replay.work import ReplayPlan
 
 T = TypeVar("T")
 
@@ -39,88 +40,75 @@ def _initialise() -> None:
     signal.signal(signal.SIGINT, lambda *_: None)
 
 
-class TaskRun(Generic[T]):
-    """Runs tasks on an executor and yields their results in the order of the tasks.
+class Workers(Protocol):
+    """Where the tasks of a replay run."""
 
-    Law: every task has exactly one result, whatever happens to workers. A task that was handed out when a worker was
-    killed is a suspect: it runs again, alone, in a process of its own; if it kills that one as well, it is `Killed`.
-    All other tasks run in a new pool. An error that a task raises is raised here.
-    """
+    @property
+    def jobs(self) -> int:
+        """How many tasks may run at once, now."""
+        ...
+
+    def pack(self, plan: ReplayPlan, /) -> bytes:
+        """Return a plan as tasks carry it."""
+        ...
+
+    def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
+        """Hand a task out; raise BrokenExecutor, or let the future raise it, when its worker was killed."""
+        ...
+
+    def renew(self) -> None:
+        """Continue after a worker was killed."""
+        ...
+
+    def alone(self) -> AbstractContextManager[Workers]:
+        """Return workers for tasks that run one at a time; they are left when one is killed."""
+        ...
+
+    def trying(self) -> Workers:
+        """Return the workers on which handlers are tried; the caller closes them."""
+        ...
+
+    def close(self) -> None:
+        """Stop the workers that were started here; tasks that run are given up."""
+        ...
+
+
+class PoolWorkers:
+    """Workers that have this machine's files: a pool of processes, or the executor of a caller until it breaks."""
 
     def __init__(self, executor: Executor | None, jobs: int) -> None:
-        self._jobs = jobs
+        self.jobs = jobs
         self._given = executor
         self._pool: Executor | None = executor
 
-    def results(
-        self, work: Callable[..., T], tasks: Sequence[tuple[object, ...]], until: float | None = None
-    ) -> Iterator[T | Killed | OutOfTime]:
-        """Yield the result of `work(*task)` for each task; none is begun after `until` on the monotonic clock."""
-        done: dict[int, T | Killed | OutOfTime] = {}
-        running: dict[Future[T], int] = {}
-        following = 0
-        for wanted in range(len(tasks)):
-            while wanted not in done:
-                while following < len(tasks) and len(running) < self._jobs + _AHEAD and not _is_over(until):
-                    try:
-                        running[self._executor().submit(work, *tasks[following])] = following
-                    except BrokenExecutor:
-                        break  # the futures of this pool say the same
-                    following += 1
-                if not running:
-                    done[wanted] = OutOfTime()
-                    break
-                if suspects := self._finished(running, done):
-                    found = self._one_by_one(work, [tasks[index] for index in suspects])
-                    done |= dict(zip(suspects, found, strict=True))
-            yield done.pop(wanted)
+    def pack(self, plan: ReplayPlan, /) -> bytes:
+        """Return a plan as it is."""
+        return plan.packed()
 
-    def _executor(self) -> Executor:
+    def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
+        """Hand a task out, to a new pool if the one before broke."""
         if self._pool is None:
-            self._pool = process_pool(self._jobs)
-        return self._pool
+            self._pool = process_pool(self.jobs)
+        return self._pool.submit(work, packed, *arguments)
 
-    def _finished(self, running: dict[Future[T], int], done: dict[int, T | Killed | OutOfTime]) -> list[int]:
-        """Wait for a task; return the suspects: all that were handed out, if a worker was killed."""
-        suspects: list[int] = []
-        wait(running, return_when=FIRST_COMPLETED)
-        broken = False
-        for future in [one for one in running if one.done()]:
-            index = running.pop(future)
-            error = future.exception()
-            if error is None:
-                done[index] = future.result()
-            elif isinstance(error, HookwrightError):
-                raise error
-            else:
-                suspects.append(index)
-                broken = broken or isinstance(error, BrokenExecutor)
-        if broken:
-            wait(running)
-            for future, index in running.items():
-                if future.exception() is None:
-                    done[index] = future.result()
-                else:
-                    suspects.append(index)
-            running.clear()
-            self._renew()
-        return sorted(suspects)
-
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Give a broken pool up."""
         if self._pool is not None and self._pool is not self._given:
             self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = None
 
-    def _one_by_one(self, work: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> list[T | Killed]:
-        """Run tasks alone, one after the other, in a process that is replaced when it is killed."""
-        found: list[T | Killed] = []
-        while len(found) < len(tasks):
-            with process_pool(1) as pool:
-                found.extend(_until_killed(pool, work, tasks[len(found) :]))
-        return found
+    @contextmanager
+    def alone(self) -> Iterator[PoolWorkers]:
+        """Return one process."""
+        with process_pool(1) as pool:
+            yield PoolWorkers(pool, 1)
+
+    def trying(self) -> PoolWorkers:
+        """Return one process: what handlers do while they are tried is not seen by others."""
+        return PoolWorkers(None, 1)
 
     def close(self) -> None:
-        """Stop the workers this run started; tasks that run are given up."""
+        """Stop the pool, if it was started here."""
         pool = self._pool
         if not isinstance(pool, ProcessPoolExecutor) or pool is self._given:
             return
@@ -132,10 +120,84 @@ class TaskRun(Generic[T]):
             process.join()
 
 
-def _until_killed(pool: Executor, work: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> Iterator[T | Killed]:
+class TaskRun(Generic[T]):
+    """Runs tasks on workers and yields their results in the order of the tasks.
+
+    Law: every task has exactly one result, whatever happens to workers. A task that was handed out when a worker was
+    killed is a suspect: it runs again, alone, when all others have ended; if it kills its worker as well, it is
+    `Killed`. All other tasks run on. An error that a task raises is raised here.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    def results(
+        self, work: Callable[..., T], packed: bytes, tasks: Sequence[tuple[object, ...]], until: float | None = None
+    ) -> Iterator[T | Killed | OutOfTime]:
+        """Yield the result of `work(packed, *task)` per task; none is begun after `until` on the monotonic clock."""
+        done: dict[int, T | Killed | OutOfTime] = {}
+        running: dict[Future[T | Killed], int] = {}
+        following = 0
+        for wanted in range(len(tasks)):
+            while wanted not in done:
+                while following < len(tasks) and len(running) < self._workers.jobs + _AHEAD and not _is_over(until):
+                    try:
+                        running[self._workers.submit(work, packed, *tasks[following])] = following
+                    except BrokenExecutor:
+                        if not running:
+                            self._workers.renew()
+                            continue
+                        break  # the futures of this pool say the same
+                    following += 1
+                if not running:
+                    done[wanted] = OutOfTime()
+                    break
+                if suspects := self._finished(running, done):
+                    found = self._one_by_one(work, packed, [tasks[index] for index in suspects])
+                    done |= dict(zip(suspects, found, strict=True))
+            yield done.pop(wanted)
+
+    def _finished(self, running: dict[Future[T | Killed], int], done: dict[int, T | Killed | OutOfTime]) -> list[int]:
+        """Wait for a task; return the suspects: all that were handed out and have no result, if a worker was killed."""
+        suspects: list[int] = []
+        wait(running, return_when=FIRST_COMPLETED)
+        for future in [one for one in running if one.done()]:
+            _keep(future, running.pop(future), done, suspects)
+        if suspects:
+            wait(running)
+            for future, index in running.items():
+                _keep(future, index, done, suspects)
+            running.clear()
+            self._workers.renew()
+        return sorted(suspects)
+
+    def _one_by_one(
+        self, work: Callable[..., T], packed: bytes, tasks: Sequence[tuple[object, ...]]
+    ) -> list[T | Killed]:
+        """Run tasks alone, one after the other, on workers that are replaced when one is killed."""
+        found: list[T | Killed] = []
+        while len(found) < len(tasks):
+            with self._workers.alone() as workers:
+                found.extend(_until_killed(workers, work, packed, tasks[len(found) :]))
+        return found
+
+
+def _keep(future: Future[T | Killed], index: int, done: dict[int, T | Killed | OutOfTime], suspects: list[int]) -> None:
+    error = None if future.cancelled() else future.exception()
+    if future.cancelled() or isinstance(error, BrokenExecutor):
+        suspects.append(index)
+    elif error is None:
+        done[index] = future.result()
+    else:
+        raise error
+
+
+def _until_killed(
+    workers: Workers, work: Callable[..., T], packed: bytes, tasks: Sequence[tuple[object, ...]]
+) -> Iterator[T | Killed]:
     for task in tasks:
         try:
-            yield pool.submit(work, *task).result()
+            yield workers.submit(work, packed, *task).result()
         except BrokenExecutor:
             yield Killed()
             return

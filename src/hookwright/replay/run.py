@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,12 +21,17 @@ from hookwright.protocol.events import CATALOGUE, UserPromptSubmit
 from hookwright.protocol.handlers import CommandHandler
 from hookwright.replay.choice import Choice
 from hookwright.replay.facts import PastFacts
+from hookwright.replay.fleet.dask import as_fleet
+from hookwright.replay.fleet.fleet import Fleet, fleet_workers
 from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
 from hookwright.replay.past import Past
 from hookwright.replay.play import Survey
-from hookwright.replay.pool import Killed, OutOfTime, TaskRun
+from hookwright.replay.pool import Killed, OutOfTime, PoolWorkers, TaskRun, Workers
 from hookwright.replay.sides import ReplaySide, side
 from hookwright.replay.work import Pair, ReplayPlan, Trial, play_sessions, try_handlers
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 #: Events on which a handler is tried before it is believed to be pure.
 _TRIED = 2
@@ -93,9 +99,12 @@ def replay(
     baseline: str = "none",
     *,
     conditions: Conditions | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Fleet | Client | None = None,
 ) -> Iterator[Change]:
-    """Replay past events at a candidate and a baseline; yield what changed and what did not, by session and line."""
+    """Replay past events at a candidate and a baseline; yield what changed and what did not, by session and line.
+
+    An executor runs its tasks on this machine; a `Fleet` or a dask `Client` runs them elsewhere.
+    """
     with prepared(source, candidate, baseline, conditions=conditions, executor=executor) as ready:
         yield from ready
 
@@ -107,26 +116,31 @@ def prepared(
     baseline: str = "none",
     *,
     conditions: Conditions | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Fleet | Client | None = None,
 ) -> Iterator[Replay]:
     """Load both configurations and read the history; iterate over the result to replay it."""
     conditions = conditions if conditions is not None else Conditions()
     with ExitStack() as closing:
         sides = [closing.enter_context(side(name, conditions.places)) for name in (baseline, candidate)]
-        run: TaskRun[list[Pair]] = TaskRun(executor, conditions.jobs)
-        closing.callback(run.close)
-        yield Replay(source, (sides[0], sides[1]), conditions, run)
+        workers: Workers
+        where = None if executor is None else as_fleet(executor)
+        if isinstance(where, Fleet):
+            workers = closing.enter_context(fleet_workers(where, sides))
+        else:
+            workers = PoolWorkers(where, conditions.jobs)
+        closing.callback(workers.close)
+        yield Replay(source, (sides[0], sides[1]), conditions, workers)
 
 
 class Replay:
     """A replay that is ready to run: what will be fired, at which handlers, and how."""
 
     def __init__(
-        self, source: Source, sides: tuple[ReplaySide, ReplaySide], conditions: Conditions, run: TaskRun[list[Pair]]
+        self, source: Source, sides: tuple[ReplaySide, ReplaySide], conditions: Conditions, workers: Workers
     ) -> None:
         self.conditions = conditions
         self.sides = sides
-        self._run = run
+        self._workers = workers
         self._surveys = tuple(Survey(one.places.load() if one.places is not None else None) for one in sides)
         read = source(self._wants) if callable(source) else source
         kept, self.repeats = once([self._light(past) for past in read])
@@ -162,6 +176,7 @@ class Replay:
             env=self.conditions.env,
             reuse=self.conditions.reuse,
             sampled=self.conditions.sample is not None,
+            digests=(self._surveys[0].handlers_digest, self._surveys[1].handlers_digest),
         )
 
     @property
@@ -184,10 +199,10 @@ class Replay:
         """Replay; each session is complete when its first event is yielded."""
         until = None if self.conditions.budget is None else time.monotonic() + self.conditions.budget
         self.plan = msgspec.structs.replace(self.plan, pure=self._pure())
-        packed = self.plan.packed()
+        packed = self._workers.pack(self.plan)
         cut = [self._parts(session) for session in self._sessions]
-        tasks = [(packed, part) for parts in cut for part in parts]
-        results = self._run.results(play_sessions, tasks, until)
+        tasks = [(part,) for parts in cut for part in parts]
+        results = TaskRun[list[Pair]](self._workers).results(play_sessions, packed, tasks, until)
         for session, parts in zip(self._sessions, cut, strict=True):
             played: dict[int, Change] = {}
             for part in parts:
@@ -220,12 +235,12 @@ class Replay:
         trials = [trial for number, survey in enumerate(self._surveys) for trial in self._trials(number, survey)]
         if not trials or not self.conditions.reuse or self.conditions.isolation == "none":
             return frozenset()  # without isolation it cannot be seen what a hook writes, and a trial would have effects
-        tried: TaskRun[frozenset[str]] = TaskRun(None, 1)
+        workers = self._workers.trying()
         try:
-            packed = self.plan.packed()
-            found = list(tried.results(try_handlers, [(packed, (trial,)) for trial in trials]))
+            tried = TaskRun[frozenset[str]](workers)
+            found = list(tried.results(try_handlers, workers.pack(self.plan), [((trial,),) for trial in trials]))
         finally:
-            tried.close()
+            workers.close()
         return frozenset().union(*(one for one in found if isinstance(one, frozenset)))
 
     def _trials(self, number: int, survey: Survey) -> Iterator[Trial]:

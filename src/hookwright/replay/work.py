@@ -46,6 +46,10 @@ class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether an answer is used again for an equal event.
     reuse: bool = True
     sampled: bool = False
+    #: The hashes of the handlers of both configurations where the replay was started; None to load any.
+    digests: tuple[str, str] | None = None
+    #: A folder whose files hooks see as if it were `/`; empty for none.
+    shown: str = ""
     #: The process that started the replay; hooks are never isolated in it.
     started_by: int = msgspec.field(default_factory=os.getpid)
 
@@ -107,7 +111,7 @@ class ReplayWorker:
         level = next(one for one in LEVELS if one.name.value == plan.level)
         if level.isolated and os.getpid() == plan.started_by:
             raise ConfigError("hooks are isolated in processes of their own; pass an executor of processes, or none")
-        self._view = enter(level, Bounds(plan.project, plan.home))
+        self._view = enter(level, Bounds(plan.project, plan.home), plan.shown)
         self._scratch = self._view.scratch
         self._loop = self._closing.enter_context(asyncio.Runner())
         self._env = plan.environment()
@@ -120,6 +124,17 @@ class ReplayWorker:
             )
             self._settings.append(self._setting(plan, str(number), answers))
         self._players = [Player(*pair) for pair in zip(self._loaded, self._settings, strict=True)]
+        self._check(plan)
+
+    def _check(self, plan: ReplayPlan) -> None:
+        """Raise ConfigError if other hooks were loaded here than where the replay was started."""
+        found = tuple(player.survey.handlers_digest for player in self._players)
+        if plan.digests is not None and found != plan.digests:
+            which = "baseline" if found[0] != plan.digests[0] else "candidate"
+            raise ConfigError(
+                f"the {which} has other hooks on this worker than on your machine, though it has the same files. Check "
+                "the worker's managed settings and its environment."
+            )
 
     def _setting(self, plan: ReplayPlan, name: str, answers: KeptAnswers | None) -> Setting:
         return Setting(

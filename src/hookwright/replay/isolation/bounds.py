@@ -17,10 +17,14 @@ class Bounds(msgspec.Struct, frozen=True):
     home: str
     temp: str = ""
 
-    def resolved(self) -> Bounds:
-        """Return the same folders without symbolic links; raise ConfigError if there is no view of the project."""
+    def resolved(self, shown: str = "") -> Bounds:
+        """Return the same folders without symbolic links; raise ConfigError if there is no view of the project.
+
+        The project may be below `shown` instead, as if that were `/`.
+        """
         project = os.path.realpath(self.project)
-        if project == "/" or not os.path.isdir(project):
+        there = os.path.isdir(project) or (shown and os.path.isdir(os.path.join(shown, project.lstrip("/"))))
+        if project == "/" or not there:
             raise ConfigError(
                 f"{self.project}: hooks are isolated in a project folder, and this is not one. "
                 "Start in the project's folder, or use --isolation none --trust."

@@ -22,8 +22,8 @@ class Written(msgspec.Struct, frozen=True, order=True):
     how: How
 
 
-def overlay_changes(path: str, upper: str, lower: str | None) -> Iterator[Written]:
-    """Yield what the upper folder of an overlay changes about the lower one.
+def overlay_changes(path: str, upper: str, lowers: tuple[str, ...]) -> Iterator[Written]:
+    """Yield what the upper folder of an overlay changes about the lower ones, of which the first is on top.
 
     Law: a path is named if and only if its type, mode, owner, content or modification time in the view is not that
     outside; of a folder, its type, mode and owner. A removed folder is named without its content, a created one with
@@ -35,14 +35,38 @@ def overlay_changes(path: str, upper: str, lower: str | None) -> Iterator[Writte
     except PermissionError:  # a hook took its rights away, so the folder itself is named
         return
     for name in names:
-        yield from _entry(os.path.join(path, name), os.path.join(upper, name), lower and os.path.join(lower, name))
-    if lower is not None and _opaque(upper):
-        with contextlib.suppress(OSError), os.scandir(lower) as entries:
-            gone = sorted({entry.name for entry in entries} - set(names))
-            yield from (Written(os.path.join(path, name), "removed") for name in gone)
+        yield from _entry(os.path.join(path, name), os.path.join(upper, name), _below(lowers, name))
+    if lowers and _opaque(upper):
+        gone = sorted(_listed(lowers) - set(names))
+        yield from (Written(os.path.join(path, name), "removed") for name in gone)
 
 
-def _entry(path: str, upper: str, lower: str | None) -> Iterator[Written]:
+def _below(lowers: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return where an entry of lower folders is: a file once, a folder wherever it is merged from."""
+    found: list[str] = []
+    for lower in lowers:
+        one = os.path.join(lower, name)
+        facts = _facts(one)
+        if facts is None:
+            continue
+        folder = stat.S_ISDIR(facts.st_mode)
+        if folder or not found:
+            found.append(one)
+        if not folder or _opaque(one):
+            break
+    return tuple(found)
+
+
+def _listed(lowers: tuple[str, ...]) -> set[str]:
+    names: set[str] = set()
+    for lower in lowers:
+        with contextlib.suppress(OSError):
+            names.update(os.listdir(lower))
+    return names
+
+
+def _entry(path: str, upper: str, lowers: tuple[str, ...]) -> Iterator[Written]:
+    lower = lowers[0] if lowers else None
     above, below = os.lstat(upper), _facts(lower)
     if stat.S_ISCHR(above.st_mode) and above.st_rdev == 0:
         if below is not None:
@@ -54,7 +78,7 @@ def _entry(path: str, upper: str, lower: str | None) -> Iterator[Written]:
     elif not _same(above, below) or (not both and not _same_content(upper, lower or "", above, below)):
         yield Written(path, "changed")
     if stat.S_ISDIR(above.st_mode):
-        yield from overlay_changes(path, upper, lower if both else None)
+        yield from overlay_changes(path, upper, lowers if both else ())
 
 
 def _facts(path: str | None) -> os.stat_result | None:

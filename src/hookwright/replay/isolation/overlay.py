@@ -12,7 +12,7 @@ import msgspec
 from hookwright.replay.isolation import kernel
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.changes import Written, overlay_changes
-from hookwright.replay.isolation.places import places
+from hookwright.replay.isolation.places import places, within
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
@@ -23,29 +23,32 @@ _WRITTEN = "written"
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """A folder of the view: its path, a descriptor of the folder below, if there is one, and its name on the stage."""
+    """A folder of the view: its path, descriptors of the folders below, top one first, and its name on the stage."""
 
     path: str
-    lower: int | None
+    lowers: tuple[int, ...]
     name: str
 
 
 #: Empty at first.
-_SHARED_MEMORY = Layer("/dev/shm", None, "shm")
+_SHARED_MEMORY = Layer("/dev/shm", (), "shm")
 
 
 class Overlays:
     """All mounts of a view, made and renewed by its keeper, which is alone in having the rights to mount.
 
     The stage is a file system in memory for everything written in the view. It is mounted where nothing can reach it
-    by a path: under the first overlay.
+    by a path: under the first overlay. With `shown`, the files below that folder are in the view as if it were `/`.
     """
 
-    def __init__(self, bounds: Bounds, scratch: str) -> None:
+    def __init__(self, bounds: Bounds, scratch: str, shown: str = "") -> None:
         kernel.mount("none", "/", "none", kernel.MS_REC | kernel.MS_PRIVATE)
         self._scratch = scratch
-        lowers = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY)) for path in places(bounds)]
-        self.layers = tuple(Layer(path, lower, f"{number}") for number, (path, lower) in enumerate(lowers))
+        found = places(bounds, shown)
+        if shown and any(within(os.path.realpath(shown), path) for path in found):
+            _set_apart(shown)
+        lowers = [(path, _opened(path, shown)) for path in found]
+        self.layers = tuple(Layer(path, below, f"{number}") for number, (path, below) in enumerate(lowers))
         devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES if os.path.exists(f"/dev/{name}")}
         kernel.forbid_writes("/", below=True)
         # The process namespace of the view gets its own /proc, which does not show the keeper; mounts name folders
@@ -74,8 +77,8 @@ class Overlays:
         found: list[Written] = []
         for layer in (*self.layers, _SHARED_MEMORY):
             upper = f"/proc/self/fd/{self._stage}/{_WRITTEN}/{layer.name}"
-            lower = None if layer.lower is None else f"/proc/self/fd/{layer.lower}"
-            found += overlay_changes(layer.path, upper if lower is None else f"{upper}/upper", lower)
+            lowers = tuple(f"/proc/self/fd/{lower}" for lower in layer.lowers)
+            found += overlay_changes(layer.path, f"{upper}/upper" if lowers else upper, lowers)
         return tuple(sorted(one for one in found if one.path != self._scratch))
 
     def _cover(self) -> None:
@@ -90,15 +93,15 @@ class Overlays:
         kernel.mount(self._on_stage("scratch"), self._scratch, "none", kernel.MS_BIND)
 
     def _overlay(self, layer: Layer, name: str) -> None:
-        assert layer.lower is not None
         upper, work = f"{name}/upper", f"{name}/work"
         for folder in (name, upper, work):
             os.mkdir(folder, 0o700, dir_fd=self._stage)
-        facts = os.stat(_descriptor(layer.lower))
+        facts = os.stat(_descriptor(layer.lowers[-1]))
         with contextlib.suppress(PermissionError):  # an ordinary user: the owner has no id in the view
             os.chown(upper, facts.st_uid, facts.st_gid, dir_fd=self._stage)
         os.chmod(self._on_stage(upper), stat.S_IMODE(facts.st_mode))
-        folders = f"lowerdir={_descriptor(layer.lower)},upperdir={self._on_stage(upper)},workdir={self._on_stage(work)}"
+        below = ":".join(map(_descriptor, layer.lowers))
+        folders = f"lowerdir={below},upperdir={self._on_stage(upper)},workdir={self._on_stage(work)}"
         flags = kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount("hookwright", layer.path, "overlay", flags, f"{folders},userxattr")
 
@@ -124,6 +127,21 @@ class Overlays:
 
     def _on_stage(self, name: str) -> str:
         return f"{_descriptor(self._stage)}/{name}"
+
+
+def _set_apart(folder: str) -> None:
+    """Cover a folder by a copy in memory: the folders of one overlay must not be inside each other."""
+    below = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    kernel.mount("hookwright", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0700")
+    shutil.copytree(f"/proc/self/fd/{below}", folder, symlinks=True, dirs_exist_ok=True)
+    os.close(below)
+
+
+def _opened(path: str, shown: str) -> tuple[int, ...]:
+    """Open a folder of the machine, and on top of it what is shown there."""
+    above = os.path.join(shown, path.lstrip("/"))
+    folders = [above, path] if shown and os.path.isdir(above) else [path]
+    return tuple(os.open(folder, os.O_PATH | os.O_DIRECTORY) for folder in folders)
 
 
 def _descriptor(number: int) -> str:

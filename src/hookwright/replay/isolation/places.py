@@ -17,19 +17,44 @@ _SPECIAL = ("/proc", "/sys", "/dev")
 _MOST = 256
 
 
-def places(bounds: Bounds) -> tuple[str, ...]:
+def places(bounds: Bounds, shown: str = "") -> tuple[str, ...]:
     """Return the folders that get an overlay, none of them inside another.
 
-    Law: they are the bounds and the common folders that this user may write to. A folder with mounts below it is
-    replaced by its subfolders, so that each overlay is on one mount.
+    Law: they are the bounds, the common folders that this user may write to, and the folders in which files below
+    `shown` appear. A folder with mounts below it is replaced by its subfolders, so that each overlay is on one mount;
+    nothing can appear in such a folder itself.
     """
     common = [folder for folder in _COMMON if os.access(folder, os.W_OK)]
-    found = _outermost([bounds.project, bounds.home, bounds.temp, *common])
+    anchors = list(_anchors(shown)) if shown else []
+    found = _outermost([bounds.project, bounds.home, bounds.temp, *common, *anchors])
     mounts = mount_points()
     spread = [part for place in found for part in _spread(place, mounts)]
+    for anchor in anchors:
+        if not any(within(anchor, place) for place in spread):
+            raise ConfigError(f"{anchor} has mounts below it, so that no file can appear in it")
     if len(spread) > _MOST:
         raise ConfigError(f"{len(spread)} folders would need an overlay, because of mounts below {', '.join(found)}")
     return tuple(spread)
+
+
+def _anchors(shown: str, at: str = "/") -> Iterator[str]:
+    """Yield the existing folders in which something appears; raise ConfigError for what would appear in `/`."""
+    here = os.path.join(shown, at.lstrip("/"))
+    folders = []
+    with os.scandir(here) as entries:
+        for entry in sorted(entries, key=lambda one: one.name):
+            there = os.path.join(at, entry.name)
+            if entry.is_dir(follow_symlinks=False) and os.path.isdir(there):
+                folders.append(there)
+            elif at == "/":
+                raise ConfigError(f"there is no folder {there} here, and it cannot be made; make it in the image")
+            else:
+                yield at
+                return
+    for folder in folders:
+        yield from _anchors(shown, folder)
+    if not folders and at != "/":
+        yield at
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:

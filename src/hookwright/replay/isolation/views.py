@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import assert_never
 
-from hookwright.errors import HookwrightError
+from hookwright.errors import ConfigError, HookwrightError
 from hookwright.replay.isolation import kernel, landlock, namespaces, seccomp
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.bwrap import Wrapped
@@ -65,14 +65,17 @@ class View:
         self._refresh()
 
 
-def enter(level: IsolationLevel, bounds: Bounds) -> View:
+def enter(level: IsolationLevel, bounds: Bounds, shown: str = "") -> View:
     """Enter a view with this process, which must be fresh and have one thread; raise OSError if the system refuses.
 
-    The caller continues in a child; see the package's documentation.
+    The caller continues in a child; see the package's documentation. With `shown`, the files below that folder are in
+    the view as if the folder were `/`; only the level `overlay` can do this.
     """
+    if shown and level.name is not Name.OVERLAY:
+        raise ConfigError(f"files from elsewhere can be shown at the level {Name.OVERLAY.value} alone")
     match level.name:
         case Name.OVERLAY:
-            return _enter_overlay(level, bounds.resolved())
+            return _enter_overlay(level, bounds.resolved(shown), shown)
         case Name.LANDLOCK:
             return _enter_landlock(level, bounds.resolved())
         case Name.BWRAP:
@@ -89,11 +92,11 @@ def _open(level: IsolationLevel, bounds: Bounds) -> View:
     return View(level, bounds, scratch, lambda: None, lambda: None)
 
 
-def _enter_overlay(level: IsolationLevel, bounds: Bounds) -> View:
+def _enter_overlay(level: IsolationLevel, bounds: Bounds, shown: str) -> View:
     here = os.getcwd()
     scratch = os.path.join(bounds.temp, f"{_PREFIX}{secrets.token_hex(8)}")
     namespaces.enter()
-    stage = Overlays(bounds, scratch)
+    stage = Overlays(bounds, scratch, shown)
     keeper = split(stage)
     mount_proc()
     _give_up_rights()

@@ -1,0 +1,66 @@
+"""Files by URL, such as `s3://bucket/history`, through fsspec."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from hookwright.errors import ConfigError, MissingExtra
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*(?:::[a-z][a-z0-9+.-]*)*://", re.IGNORECASE)
+
+
+def is_url(name: str) -> bool:
+    """Return whether a name is a URL, not a path."""
+    return _URL.match(name) is not None
+
+
+def opened(url: str) -> tuple[AbstractFileSystem, str]:
+    """Return the file system of a URL and the path there; raise MissingExtra or ConfigError if there is none."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingExtra(f"Reading {url.partition('://')[0]}:// addresses", "remote") from None
+    try:
+        system, path = url_to_fs(url)
+    except ImportError as error:
+        raise ConfigError(f"{url}: {error}. Install it here and on the workers.") from None
+    except ValueError as error:
+        raise ConfigError(f"{url}: {error}") from None
+    return system, path
+
+
+def read_url(url: str) -> bytes:
+    """Return the bytes of a file or URL; raise ConfigError if it cannot be read."""
+    try:
+        if not is_url(url):
+            with open(url, "rb") as file:
+                return file.read()
+        system, path = opened(url)
+        data: bytes = system.cat_file(path)
+    except OSError as error:
+        raise ConfigError(f"{url}: cannot be read: {_reason(error)}") from None
+    return data
+
+
+def write_url(url: str, data: bytes) -> None:
+    """Write a file or URL; raise ConfigError if it cannot be written."""
+    try:
+        if not is_url(url):
+            os.makedirs(os.path.dirname(os.path.abspath(url)), exist_ok=True)
+            descriptor = os.open(url, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            return
+        system, path = opened(url)
+        system.pipe_file(path, data)
+    except OSError as error:
+        raise ConfigError(f"{url}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
