@@ -19,6 +19,7 @@ from hypothesis import strategies as some
 from hookwright.config import Places
 from hookwright.errors import ConfigError
 from hookwright.protocol.events import PreToolUse
+from hookwright.replay.fleet.fleet import Fleet
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import why_not
 from hookwright.replay.isolation.levels import LEVELS
@@ -73,7 +74,7 @@ class World:
         )
         return Past(event=event, place=SourceLine(session, number), time=float(number), fate=Fate.SUCCEEDED)
 
-    def changes(self, pasts: list[Past], executor: Executor | None = None, **more: Any) -> list[Change]:
+    def changes(self, pasts: list[Past], executor: Executor | Fleet | None = None, **more: Any) -> list[Change]:
         conditions = Conditions(places=self._places, **{"isolation": working_level() or "", "jobs": 1, **more})
         return [
             _untimed(one) for one in replay(pasts, self.candidate, "none", conditions=conditions, executor=executor)

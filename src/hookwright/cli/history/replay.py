@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 
 import msgspec
 
@@ -15,6 +16,7 @@ from hookwright._version import __version__
 from hookwright.cases.record import as_json as cases_as_json
 from hookwright.cases.record import as_yaml as cases_as_yaml
 from hookwright.cli.history.output import FORMATS, ReportFile
+from hookwright.cli.history.where import HERE, workers
 from hookwright.cli.journaloptions import moment
 from hookwright.cli.options import add_places, places
 from hookwright.cli.progress import Progress
@@ -24,6 +26,7 @@ from hookwright.config import Places
 from hookwright.errors import ConfigError
 from hookwright.protocol.events import CATALOGUE
 from hookwright.replay.choice import Choice
+from hookwright.replay.fleet.fleet import Fleet, fleet_level
 from hookwright.replay.gate import read_gate
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import CHOICES, choose
@@ -48,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="*",
         metavar="SOURCE",
-        help="transcripts, recordings, folders or globs; `-` reads stdin "
+        help="transcripts, recordings, folders, globs or URLs (s3://…); `-` reads stdin "
         f"(default: this project's transcripts of the last {DEFAULT_DAYS} days)",
     )
     parser.add_argument(
@@ -66,9 +69,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_choice(parser)
     add_places(parser)
     _add_running(parser)
-    parser.add_argument("--format", choices=FORMATS, default="pretty", help="output format (default: pretty)")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="output format (default: parquet if the name of the file ends like that, else pretty)",
+    )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
-    parser.add_argument("--out", metavar="FILE", help="write the report to a file that only you can read")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="write the report to a file that only you can read, or to a URL: s3://…"
+    )
     parser.add_argument(
         "--fail-on",
         default="",
@@ -106,7 +115,13 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="number of worker processes (default: number of cores)",
+        help="number of worker processes on this machine (default: number of cores)",
+    )
+    parser.add_argument(
+        "--on",
+        default=HERE,
+        metavar="WHERE",
+        help=f"where hooks run: `{HERE}`, on this machine, or a dask scheduler: tcp://HOST:8786 (default: {HERE})",
     )
     parser.add_argument(
         "--isolation",
@@ -125,11 +140,14 @@ def run(args: argparse.Namespace) -> int:
     """Read the history, replay it, and report."""
     gate = read_gate(args.fail_on, args.max_likely_false)
     where, coverage = places(args), Coverage()
-    conditions = _conditions(args, where)
     output = ReportFile(args.format, args.out, gate)
     candidate, baseline = sides(args)
     began = time.perf_counter()
-    with prepared(_source(args, where, coverage), candidate, baseline, conditions=conditions) as ready:
+    with ExitStack() as closing:
+        fleet = closing.enter_context(workers(args.on))
+        conditions = _conditions(args, where, fleet)
+        source = _source(args, where, coverage)
+        ready = closing.enter_context(prepared(source, candidate, baseline, conditions=conditions, executor=fleet))
         if not ready.total:
             raise ConfigError(_nothing(args, coverage))
         remark(problems(where.load()))
@@ -178,17 +196,15 @@ def replayed(ready: Replay, coverage: Coverage, output: ReportFile, began: float
 # ── options ─────────────────────────────────────────────────────────────────
 
 
-def _conditions(args: argparse.Namespace, where: Places) -> Conditions:
+def _conditions(args: argparse.Namespace, where: Places, fleet: Fleet | None) -> Conditions:
     if args.jobs < 1:
         raise ConfigError(f"--jobs {args.jobs}: write 1 or more")
     for name in args.event:
         if name not in CATALOGUE:
             raise ConfigError(f"--event {name}: is not an event{did_you_mean(name, CATALOGUE)}")
-    around = where.surroundings
-    bounds = Bounds(os.path.join(around.cwd, where.project), around.home)
     return Conditions(
         places=where,
-        isolation=choose(args.isolation, bounds, trusted=args.trust).name.value,
+        isolation=_isolation(args, where, fleet),
         env=tuple(args.env),
         jobs=args.jobs,
         choice=Choice(events=frozenset(args.event), tools=frozenset(args.tool)),
@@ -196,6 +212,14 @@ def _conditions(args: argparse.Namespace, where: Places) -> Conditions:
         reuse=not args.no_cache,
         budget=None if args.budget is None else _seconds(args.budget),
     )
+
+
+def _isolation(args: argparse.Namespace, where: Places, fleet: Fleet | None) -> str:
+    if fleet is not None:
+        return fleet_level(fleet, args.isolation, trusted=args.trust)
+    around = where.surroundings
+    bounds = Bounds(os.path.join(around.cwd, where.project), around.home)
+    return choose(args.isolation, bounds, trusted=args.trust).name.value
 
 
 def _sample(text: str, seed: int) -> SampleSize:

@@ -163,6 +163,8 @@ class DaskExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit a task that may be run again when its worker is lost."""
+        if self._client.status not in ("running", "connecting"):
+            raise ConfigError("the connection to the dask scheduler was lost. Start the replay again.")
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         task = self._client.submit(fn, *args, **kwargs, pure=False)

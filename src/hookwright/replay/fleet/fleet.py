@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from hookwright.replay.fleet.contents import contents_of, travelling
 from hookwright.replay.fleet.remote import read_url, write_url
 from hookwright.replay.fleet.worker import Errand, Program, Ticket, choose_level, run_errand
 from hookwright.replay.isolation.levels import LEVELS
-from hookwright.replay.pool import Killed
+from hookwright.replay.pool import Killed, process_pool
 from hookwright.replay.sides import ReplaySide
 from hookwright.replay.work import ReplayPlan
 
@@ -49,6 +49,7 @@ class Fleet:
         self.executor = executor
         self._jobs = jobs
         self._share = share
+        self._own: Executor | None = None
 
     def size(self) -> int:
         """Return how many tasks may run at once, now."""
@@ -73,8 +74,16 @@ class Fleet:
         """Return the level of isolation of workers for what is asked: of each of them, or of one that is free."""
         return [self.executor.submit(choose_level, Program(), wanted, trusted).result()]
 
-    def lost(self) -> None:
-        """Do what is needed after a worker was lost."""
+    def replace(self) -> None:
+        """Continue in processes of this machine: the executor is broken for good, as a pool with a killed worker is."""
+        self.close()
+        self.executor = self._own = process_pool(self._jobs)
+
+    def close(self) -> None:
+        """Stop the processes that were started here; the executor of the caller stays as it is."""
+        if self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
+            self._own = None
 
 
 def fleet_level(fleet: Fleet, wanted: str, *, trusted: bool) -> str:
@@ -107,12 +116,16 @@ class FleetWorkers:
         return travelling(plan).packed()
 
     def submit(self, work: Callable[..., T], packed: bytes, *arguments: object) -> Future[T | Killed]:
-        """Hand a task out."""
-        return self._fleet.executor.submit(run_errand, Errand(self._ticket, packed), work, *arguments)
+        """Hand a task out, to other workers if the executor is broken."""
+        errand = Errand(self._ticket, packed)
+        try:
+            return self._fleet.executor.submit(run_errand, errand, work, *arguments)
+        except BrokenExecutor:
+            self._fleet.replace()
+            return self._fleet.executor.submit(run_errand, errand, work, *arguments)
 
     def renew(self) -> None:
-        """Continue after a worker was lost."""
-        self._fleet.lost()
+        """Do nothing: the next task that is handed out shows whether the executor is broken."""
 
     @contextmanager
     def alone(self) -> Iterator[FleetWorkers]:
@@ -124,7 +137,8 @@ class FleetWorkers:
         return self
 
     def close(self) -> None:
-        """Do nothing: the executor belongs to the caller."""
+        """Stop what was started instead of a broken executor."""
+        self._fleet.close()
 
 
 @contextmanager
