@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
-	docs house adapter-langchain bench bench-check bench-peers bench-replay lock clean
+	docs house adapter-langchain fleet bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -104,6 +104,15 @@ mutants: install      ## small changes of the pure core; fails if the tests noti
 adapter-langchain: .adapters/langchain/.installed  ## the adapters for LangChain, LangGraph and Deep Agents, with the real packages
 	.adapters/langchain/bin/python -m pytest -q tests/adapters/test_scenarios.py tests/adapters/test_langchain.py -k langchain
 
+.fleet/.installed: requirements/fleet.lock
+	$(PYTHON) -m venv .fleet
+	.fleet/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.fleet/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+fleet: .fleet/.installed  ## replay on a dask cluster, from and to URLs, and to Parquet, with the real packages
+	nice .fleet/bin/python -m pytest -q -rs tests/replay/fleet
+
 docs: install         ## write the generated source and the generated pages of docs/
 	$(BIN)/python tools/generate.py
 	$(BIN)/python docs/generate.py
@@ -128,6 +137,7 @@ bench-replay: install ## how fast the past is read: megabytes of transcript per 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
 	uv pip compile --universal --quiet --python-version 3.11 requirements/adapters/langchain.in -c requirements/dev.lock --no-header -o requirements/adapters/langchain.lock --upgrade
+	uv pip compile --universal --quiet --python-version 3.11 requirements/fleet.in -c requirements/dev.lock --no-header -o requirements/fleet.lock --upgrade
 
 clean:
-	rm -rf $(VENV) .fuzz .adapters .pytest_cache .mypy_cache .ruff_cache .coverage* build dist
+	rm -rf $(VENV) .fuzz .adapters .fleet .pytest_cache .mypy_cache .ruff_cache .coverage* build dist
