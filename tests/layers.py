@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("session",),
     ("dialects",),
+    ("resident",),
     ("agent.transcript", "agent.tools", "agent.permissions"),
     ("cases", "lint", "templates", "agent.state"),
     ("replay", "adapters"),

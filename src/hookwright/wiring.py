@@ -45,6 +45,10 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolBox | None = None
     #: Whether a user can answer; hooks read it as `CLAUDE_CODE_SESSION_ATTENDED`.
     attended: bool = False
+    #: Workers that outlive the session, of its project alone; None for workers that end with it.
+    workers: Workers | None = None
+    #: A watchdog that outlives the session; None for one of its own, if any.
+    watchdog: Watchdog | None = None
 
 
 class Means(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +67,7 @@ class Wiring:
 
     def __init__(self, places: Places, powers: Powers, closing: AsyncExitStack, means: Means) -> None:
         self.background = Background()
-        self.watchdog = means.watchdog
+        self.watchdog = powers.watchdog if powers.watchdog is not None else means.watchdog
         self._workers: Workers | None = None
         self.env_files: dict[str, str] = {}
         self.places = places
@@ -100,12 +104,13 @@ class Wiring:
         from hookwright.warm.executor import WorkerExecutor
         from hookwright.warm.workers import Workers
 
-        if self._workers is None:
-            self._workers = Workers()
-        return WorkerExecutor(CommandExecutor(host, self.background, watchdog=self.watchdog), self._workers)
+        workers = self._powers.workers
+        if workers is None:
+            workers = self._workers = Workers() if self._workers is None else self._workers
+        return WorkerExecutor(CommandExecutor(host, self.background, watchdog=self.watchdog), workers)
 
     async def close_workers(self) -> None:
-        """Stop the workers, if there are any."""
+        """Stop the workers of this session, if there are any."""
         if self._workers is not None:
             await self._workers.aclose()
 

@@ -35,6 +35,8 @@ COMMANDS: dict[str, str] = {
     "trust": "review and trust the hooks that come with a project",
     "export": "register the hooks of Claude Code in another agent, or remove them there",
     "hook": "answer another agent's hook event with the hooks of Claude Code",
+    "worker": "run a Python hook in a process that the daemon keeps, for any agent",
+    "daemon": "show, stop or start the process that answers `--fast` and hookwright-client",
 }
 
 #: The first argument with which the Claude Agent SDK starts the program its `cli_path` names; it names no command.
@@ -68,6 +70,13 @@ def _dispatch(args: list[str], run: Callable[[str, list[str]], int]) -> int:
     if args[0] not in COMMANDS:
         print(f"hookwright: `{args[0]}` is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
         return USAGE
+    if args[0] == "worker" or (args[0] in ("hook", "fire") and "--fast" in args):
+        from hookwright.resident.client import fast  # before the modules of the command, which are what takes time
+
+        args = [word for word in args if word != "--fast" or args[0] == "worker"]
+        status = fast(args)
+        if status is not None:
+            return status
     return run(args[0], args[1:])
 
 

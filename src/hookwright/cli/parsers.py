@@ -40,6 +40,8 @@ _ELSEWHERE = {
     "demo": "hookwright.demo.command",
     "mcp": "hookwright.cli.bridges.mcp",
     "replay": "hookwright.cli.history.replay",
+    "daemon": "hookwright.cli.fast.daemon",
+    "worker": "hookwright.cli.fast.worker",
 }
 
 
@@ -48,11 +50,9 @@ def module_of(name: str) -> ModuleType:
     return importlib.import_module(_ELSEWHERE.get(name, f"hookwright.cli.commands.{name.replace('-', '_')}"))
 
 
-def parser_of(name: str) -> argparse.ArgumentParser:
+def parser_of(name: str, kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Build the parser of a command."""
-    parser = argparse.ArgumentParser(
-        prog=f"hookwright {name}", description=sentence(COMMANDS[name]) + ".", formatter_class=HelpPage
-    )
+    parser = kind(prog=f"hookwright {name}", description=sentence(COMMANDS[name]) + ".", formatter_class=HelpPage)
     module_of(name).configure(parser)
     parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shape, parser._get_positional_actions())])
     return parser

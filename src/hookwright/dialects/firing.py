@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
@@ -13,9 +14,11 @@ from hookwright.dialects.model import Dialect, Moment
 from hookwright.dialects.native import NativeAnswer
 from hookwright.dialects.outgoing import Settled, join, refused_for_failure, settle, speak
 from hookwright.engine import Options
+from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import parse_json
 from hookwright.protocol.outcome import Late, Outcome, SkipReason
-from hookwright.session import open_session
+from hookwright.session import HookSession, open_session
+from hookwright.wiring import Powers
 
 #: Seconds between our own limit and the agent's, so that a late refusal still reaches it.
 MARGIN = 1.0
@@ -53,7 +56,25 @@ def read_request(dialect: Dialect, data: bytes) -> ForeignRequest:
     return ForeignRequest(dialect, translate(dialect, value), returning)
 
 
-async def answered(request: ForeignRequest, places: Callable[[str], Places], limit: float) -> NativeAnswer:
+Opener = Callable[[Places, Event], AbstractAsyncContextManager[HookSession]]
+
+
+def opened(places: Places, first: Event, powers: Powers | None = None) -> AbstractAsyncContextManager[HookSession]:
+    """Open the session of one payload, whose first event this is."""
+    return open_session(
+        places,
+        session_id=first.session_id,
+        transcript_path=first.transcript_path,
+        powers=powers,
+        options=Options(await_rewake=True),
+        journal=True,
+        frozen=True,
+    )
+
+
+async def answered(
+    request: ForeignRequest, places: Callable[[str], Places], limit: float, opened: Opener = opened
+) -> NativeAnswer:
     """Fire the events of a request at the hooks of its directory, and answer in the agent's dialect.
 
     Law: an answer that is not a refusal means that every configured hook was asked and none refused. A payload that
@@ -67,31 +88,23 @@ async def answered(request: ForeignRequest, places: Callable[[str], Places], lim
         return speak(request.dialect, call.moment, Settled())
     try:
         async with asyncio.timeout(limit):
-            settled = await _settled(request.dialect, call, places(call.events[0].cwd))
+            async with opened(places(call.events[0].cwd), call.events[0]) as session:
+                settled = await _settled(request.dialect, call, session)
     except TimeoutError:
         return request.refused(f"they took longer than {limit:g} s")
     return request.refused(settled) if isinstance(settled, str) else speak(request.dialect, call.moment, settled)
 
 
-async def _settled(dialect: Dialect, call: Translated, places: Places) -> Settled | str:
-    first = call.events[0]
-    async with open_session(
-        places,
-        session_id=first.session_id,
-        transcript_path=first.transcript_path,
-        options=Options(await_rewake=True),
-        journal=True,
-        frozen=True,
-    ) as session:
-        broken = _broken(session.loaded)
-        if broken:
-            return broken
-        outcomes = [await session.engine.fire(event) for event in call.events]
-        await session.background.wait()
-        outcome = _with_late(join(outcomes), session.background.collect())
-        settled = settle(dialect, call, outcome)
-        losses = (*settled.losses, *_untrusted(outcome), *(notice.message for notice in session.notices))
-        return msgspec.structs.replace(settled, losses=losses)
+async def _settled(dialect: Dialect, call: Translated, session: HookSession) -> Settled | str:
+    broken = _broken(session.loaded)
+    if broken:
+        return broken
+    outcomes = [await session.engine.fire(event) for event in call.events]
+    await session.background.wait()
+    outcome = _with_late(join(outcomes), session.background.collect())
+    settled = settle(dialect, call, outcome)
+    losses = (*settled.losses, *_untrusted(outcome), *(notice.message for notice in session.notices))
+    return msgspec.structs.replace(settled, losses=losses)
 
 
 def _broken(loaded: Loaded) -> str:

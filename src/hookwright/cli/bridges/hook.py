@@ -7,14 +7,16 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 from hookwright.cli.agentflags import listed
 from hookwright.config import Places
-from hookwright.dialects.firing import MARGIN, ForeignRequest, answered, limit_of, read_request
+from hookwright.dialects.firing import MARGIN, ForeignRequest, Opener, answered, limit_of, read_request
 from hookwright.dialects.native import NativeAnswer
 from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import HookwrightError
+from hookwright.resident.client import take_elapsed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="load only these settings: user, project, local (comma-separated)",
     )
+    parser.add_argument("--fast", action="store_true", help="let the daemon answer, which is started if needed")
     parser.epilog = (
         "The agent's payload is read from stdin, and the answer is in the agent's own words. If the hooks cannot be "
         "run, whatever the agent can refuse is refused. `hookwright export` writes the calls of this command."
@@ -49,15 +52,32 @@ def run(args: argparse.Namespace) -> int:
     """Read the payload, fire, answer; every failure is an answer as well."""
     table = dialect(args.agent)
     request = read_request(table, sys.stdin.buffer.read())
-    limit = limit_of(table, request.call.moment, args.limit)
+    limit = max(limit_of(table, request.call.moment, args.limit) - take_elapsed(os.environ), MARGIN / 4)
     _refuse_at(limit + MARGIN / 4, request)
     try:
-        answer = asyncio.run(answered(request, lambda cwd: _places(cwd, args), limit))
+        found = asyncio.run(answered(request, lambda cwd: _places(cwd, args), limit))
     except BaseException as error:  # an agent takes a crash of ours for an approval
-        name = "" if isinstance(error, HookwrightError) else f"{type(error).__name__}: "
-        answer = request.refused(f"{name}{error}".rstrip(". "))
+        found = _failed(request, error)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return _say(answer)
+    return _say(found)
+
+
+async def answer(
+    args: argparse.Namespace, payload: bytes, places: Callable[[str], Places], opened: Opener
+) -> NativeAnswer:
+    """Answer for a caller of the daemon, as `run` does in a process of its own."""
+    table = dialect(args.agent)
+    request = read_request(table, payload)
+    limit = limit_of(table, request.call.moment, args.limit)
+    try:
+        return await answered(request, places, limit, opened)
+    except HookwrightError as error:
+        return _failed(request, error)
+
+
+def _failed(request: ForeignRequest, error: BaseException) -> NativeAnswer:
+    name = "" if isinstance(error, HookwrightError) else f"{type(error).__name__}: "
+    return request.refused(f"{name}{error}".rstrip(". "))
 
 
 def _places(cwd: str, args: argparse.Namespace) -> Places:

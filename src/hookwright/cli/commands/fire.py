@@ -53,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FAULT[:PATTERN]",
         help=f"make hooks fail ({', '.join(FAULTS)}=2s), or only those whose command contains PATTERN",
     )
+    parser.add_argument("--fast", action="store_true", help="let the daemon fire, which is started if needed")
     parser.add_argument("--watch", action="store_true", help="fire again whenever settings or scripts change")
     parser.add_argument("--as-model", action="store_true", help="print exactly what the model would read")
     parser.add_argument(

@@ -1,0 +1,1 @@
+"""The daemon's commands, and what it does for its callers."""
