@@ -87,12 +87,14 @@ static size_t number(const unsigned char *raw) {
     return raw[0] | (size_t)raw[1] << 8 | (size_t)raw[2] << 16 | (size_t)raw[3] << 24;
 }
 
+static int read_input(const char *command);
+
 /* ── the cold path ───────────────────────────────────────────────────────── */
 
 /* Return whether the agent was already sent back to work at the end of this turn: then it may stop. */
 static int is_returning(void) {
     static const char key[] = "\"stop_hook_active\"";
-    if (!was_read) return 0;
+    if (!was_read && read_input("hook")) return 0;
     for (size_t at = 0; at + sizeof key <= input.size; at++) {
         if (memcmp(input.data + at, key, sizeof key - 1)) continue;
         size_t end = at + sizeof key - 1;

@@ -124,17 +124,17 @@ def fast(argv: Sequence[str]) -> int | None:
     path = socket_path(os.environ, program())
     if path is None:
         return None
-    try:
-        with connect(path) as connection:
-            stdin = _stdin(argv[0])
-            if stdin is None:
-                return None
-            try:
+    reply = None
+    if not exposed(path) and is_own_socket(path):
+        stdin = _stdin(argv[0])
+        if stdin is None:
+            return None
+        try:
+            with connect(path) as connection:
                 reply = ask(connection, Request(tuple(argv), os.getcwd(), dict(os.environ), stdin, __version__))
-            except NoDaemon:
-                _give_back(stdin)
-                raise
-    except (NoDaemon, OSError):
+        except (NoDaemon, OSError):
+            _give_back(stdin)
+    if reply is None:
         from hookwright.resident.start import start
 
         start(path, os.environ)

@@ -78,13 +78,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _program(args: argparse.Namespace) -> list[str]:
-    """Return the command that answers events: by its full path for the user, by its name for a team."""
+    """Return the command that answers events: by its full path for the user, by its name for a team.
+
+    The C client is used where it is installed for the user; a team's file must not ask for it.
+    """
     name = "hookwright"
     if args.scope == "user":
-        own = os.path.join(os.path.dirname(sys.executable), "hookwright")
-        name = own if os.access(own, os.X_OK) else shutil.which("hookwright") or name
+        name = _installed("hookwright-client") or _installed("hookwright") or name
     sources = ["--setting-sources", ",".join(args.setting_sources)] if args.setting_sources is not None else []
     return [name, "hook", "--from", args.agent, *sources]
+
+
+def _installed(name: str) -> str | None:
+    """Return the path of a program beside the interpreter, else in PATH."""
+    own = os.path.join(os.path.dirname(sys.executable), name)
+    return own if os.access(own, os.X_OK) else shutil.which(name)
 
 
 def _read(path: str) -> str | None:
