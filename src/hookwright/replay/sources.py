@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from hookwright.agent.transcript.paths import project_folders
 from hookwright.config.locations import Surroundings
 from hookwright.replay.choice import Choice
+from hookwright.replay.index.reading import IndexedReader
+from hookwright.replay.index.store import IndexFolder
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.transcripts.files import STDIN, find
 from hookwright.replay.transcripts.once import Deduplication
-from hookwright.replay.transcripts.sessions import events_of, events_of_stream
+from hookwright.replay.transcripts.sessions import Reader, events_of, events_of_stream, read_file
 
 #: How far back the history of a project goes if no source is named.
 DEFAULT_DAYS = 30
@@ -21,17 +23,24 @@ _EVERYTHING = Choice()
 
 
 def past_events(
-    sources: Sequence[str], choice: Choice = _EVERYTHING, coverage: Coverage | None = None
+    sources: Sequence[str],
+    choice: Choice = _EVERYTHING,
+    coverage: Coverage | None = None,
+    index: IndexFolder | None = None,
 ) -> Iterator[Past]:
     """Yield the events of sources: files, folders, globs, or `-` for standard input.
 
     Sessions follow each other, earliest first; the events of a session are in order, those of a subagent right after
-    what happened before it began. `coverage` is complete when the last event has been yielded. Raise NoSource for a
-    source that does not exist.
+    what happened before it began. `coverage` is complete when the last event has been yielded. With an `index`,
+    transcripts that were read before are not read again; the events are the same. Raise NoSource for a source that
+    does not exist.
     """
+    read: Reader = read_file if index is None else IndexedReader(index)
     once = Deduplication(coverage if coverage is not None else Coverage())
     for source in find([name for name in sources if name != STDIN], once.coverage, choice.since):
-        yield from events_of(source, choice, once)
+        yield from events_of(source, choice, once, read)
+    if index is not None:
+        index.close()
     if STDIN in sources:
         yield from events_of_stream(sys.stdin.buffer, choice, once)
 

@@ -28,6 +28,7 @@ from hookwright.protocol.events import CATALOGUE
 from hookwright.replay.choice import Choice
 from hookwright.replay.fleet.fleet import Fleet, fleet_level
 from hookwright.replay.gate import read_gate
+from hookwright.replay.index.store import IndexFolder
 from hookwright.replay.isolation.bounds import Bounds
 from hookwright.replay.isolation.choose import CHOICES, choose
 from hookwright.replay.model import Bucket, Change
@@ -133,7 +134,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
         "--env", action="append", default=[], metavar="NAME", help="let hooks inherit this variable as well"
     )
     parser.add_argument("--budget", metavar="TIME", help="begin nothing after this time, for example 60s")
-    parser.add_argument("--no-cache", action="store_true", help="ask every hook about every event")
+    parser.add_argument(
+        "--no-cache", action="store_true", help="ask every hook about every event, and use no index of transcripts"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -249,8 +252,11 @@ def _source(args: argparse.Namespace, where: Places, coverage: Coverage) -> Call
         until=None if args.until is None else moment(args.until, now, "--until"),
     )
 
+    index = None if args.no_cache else IndexFolder(os.path.join(where.surroundings.state_dir, "replay"))
+
     def read(wanted: Wanted) -> Iterator[Past]:
-        for past in past_events(_sources(args, where), msgspec.structs.replace(span, wanted=wanted), coverage):
+        choice = msgspec.structs.replace(span, wanted=wanted)
+        for past in past_events(_sources(args, where), choice, coverage, index):
             if past.event.session_id.startswith(args.session):
                 yield past
 

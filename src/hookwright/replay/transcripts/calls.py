@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -36,6 +36,10 @@ _INTERRUPTED = b'"interrupted"'
 _STOPPED = re.compile(rb'"interrupted"\s*:\s*true')
 #: Fields of a hook's answer that give a call another output.
 _OUTPUTS = ("updatedToolOutput", "updatedMCPToolOutput")
+
+
+#: Returns the response of a tool, and whether the transcript has it as the tool gave it.
+Respond = Callable[[TranscriptLine, ContentBlock], tuple[Json, bool]]
 
 
 class Slot:
@@ -94,9 +98,10 @@ class PastCall:
 class Calls:
     """Turns the calls and results of one file into events, in the order of the file."""
 
-    def __init__(self, choice: Choice, once: Deduplication) -> None:
+    def __init__(self, choice: Choice, once: Deduplication, respond: Respond) -> None:
         self._choice = choice
         self._once = once
+        self._respond = respond
         self.queue: deque[Slot] = deque()
         #: Whether an event after one of the calls so far is wanted.
         self.follows = False
@@ -187,7 +192,7 @@ class Calls:
             return
         self._settle(call, fate)
         if _FOLLOWS.get(fate) in self._wanted(call.tool):
-            event, sure = _after(call, result, fate, line, block)
+            event, sure = self._after(call, result, line, block)
             time = seconds_of(line.timestamp)
             past = Past(event=event, place=place, time=time, fate=fate, provenance=sure)
             if fate is Fate.SUCCEEDED:
@@ -195,6 +200,25 @@ class Calls:
                 self.queue.append(slot)
             else:
                 self.put(past)
+
+    def _after(
+        self, call: PastCall, result: CallResult, line: TranscriptLine, block: ContentBlock
+    ) -> tuple[Event, dict[str, Provenance]]:
+        fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
+        if line.cwd and line.cwd != fields["cwd"]:
+            # The lines of calls beside it name the new directory as well; only the shell moves, one of several perhaps.
+            fields["cwd"] = line.cwd if call.tool == _MOVES else fields["cwd"]
+            sure["cwd"] = Provenance.ASSUMED if call.beside else Provenance.DERIVED
+        if call.rewritten is not None:
+            fields["tool_input"] = repaired_input(call.tool, call.rewritten, fields["cwd"])
+            sure["tool_input"] = Provenance.DERIVED
+        if result.is_error:
+            fields.update(error=result.text, is_interrupt=False)
+            return PostToolUseFailure(**fields), {**sure, "is_interrupt": Provenance.DERIVED}
+        response, recorded = self._respond(line, block)
+        if not recorded:
+            sure["tool_response"] = Provenance.ASSUMED
+        return PostToolUse(**fields, tool_response=response), sure
 
     def _settle(self, call: PastCall, fate: Fate) -> None:
         call.slot.settle(call.before(fate) if "PreToolUse" in self._wanted(call.tool) else None)
@@ -238,23 +262,16 @@ def _result(line: TranscriptLine, block: ContentBlock) -> CallResult:
     )
 
 
-def _after(
-    call: PastCall, result: CallResult, fate: Fate, line: TranscriptLine, block: ContentBlock
-) -> tuple[Event, dict[str, Provenance]]:
-    fields, sure = dict(call.fields), {**call.sure, "duration_ms": Provenance.UNKNOWN}
-    if line.cwd and line.cwd != fields["cwd"]:
-        # The lines of calls beside it name the new directory as well; only the shell moves, one of several perhaps.
-        fields["cwd"] = line.cwd if call.tool == _MOVES else fields["cwd"]
-        sure["cwd"] = Provenance.ASSUMED if call.beside else Provenance.DERIVED
-    if call.rewritten is not None:
-        fields["tool_input"] = repaired_input(call.tool, call.rewritten, fields["cwd"])
-        sure["tool_input"] = Provenance.DERIVED
-    if fate is Fate.FAILED:
-        fields.update(error=result.text, is_interrupt=False)
-        return PostToolUseFailure(**fields), {**sure, "is_interrupt": Provenance.DERIVED}
+def response_of(line: TranscriptLine, block: ContentBlock) -> tuple[Json, bool]:
+    """Return the response of a tool; transcripts of subagents only have what the model read."""
     response = value_of(line.tool_use_result)
     if response is None:
-        # Transcripts of subagents only have what the model read.
-        response = text_of(value_of(block.content))
-        sure["tool_response"] = Provenance.ASSUMED
-    return PostToolUse(**fields, tool_response=response), sure
+        return text_of(value_of(block.content)), False
+    return response, True
+
+
+def response_left_out(line: TranscriptLine, _block: ContentBlock) -> tuple[Json, bool]:
+    """Return no response, and whether the transcript has one."""
+    response = line.tool_use_result
+    known = bool(response) and (memoryview(response)[0] != ord("n") or value_of(response) is not None)
+    return None, known

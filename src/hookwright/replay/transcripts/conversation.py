@@ -9,7 +9,7 @@ import msgspec
 
 from hookwright.replay.choice import Choice
 from hookwright.replay.past import Past, Provenance, SourceLine
-from hookwright.replay.transcripts.calls import Calls
+from hookwright.replay.transcripts.calls import Calls, Respond, response_of
 from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.shapes import (
     ContentBlock,
@@ -44,18 +44,25 @@ class PastConversation:
     without one of them has neither a call nor a result that is needed, and changes nothing.
     """
 
-    def __init__(self, path: str, speaker: Speaker, choice: Choice, once: Deduplication) -> None:
+    def __init__(
+        self, path: str, speaker: Speaker, choice: Choice, once: Deduplication, respond: Respond = response_of
+    ) -> None:
         self._path = path
         self._once = once
         self._choice = choice
         self.speaker = speaker
-        self.calls = Calls(choice, once)
+        self.calls = Calls(choice, once, respond)
         self._turns = Turns(speaker, choice, once, self.calls.put)
         self._slow = any(choice.wants(name) for name in EVENTS)
         #: Subagents inside this file, as older versions wrote them, and the types that calls asked for.
         self._inside: dict[str, tuple[Speaker, Turns]] = {}
         self._asked: dict[str, str] = {}
         self._asked_by: dict[str, str] = {}
+
+    @property
+    def has_agents_inside(self) -> bool:
+        """Whether the lines so far had messages of subagents."""
+        return bool(self._inside)
 
     def events(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Past]:
         """Yield the events of the lines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import glob
+import io
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ STDIN = "-"
 _HEAD = 64 * 1024
 _TAIL = 64 * 1024
 _TIMESTAMP = re.compile(rb'"timestamp"\s*:\s*"([0-9T:.Z+-]{10,40})"')
+_NAMED = b'"timestamp"'
 _FORKED = b'"forkedFrom"'
 _AGENT = re.compile(r"agent-(.+?)\.jsonl(?:\.gz)?")
 _LINES = (".jsonl", ".jsonl.gz")
@@ -137,7 +139,8 @@ def _described(path: str, coverage: Coverage) -> SourceFile | None:
     """Look at the start and the end of a file; None for one that cannot be opened or has nothing of the past."""
     try:
         with open_source(os.path.realpath(path)) as file:
-            head, tail = unpacked_head(file.read(_HEAD)), _tail(file)
+            data = file.read(_HEAD)
+            head, tail = unpacked_head(data), _tail(file, data)
             file.seek(0)
             kind = _kind(path, file, head)
     except OSError:
@@ -146,14 +149,28 @@ def _described(path: str, coverage: Coverage) -> SourceFile | None:
     if kind is None:
         return None
     agent = _AGENT.fullmatch(os.path.basename(path))
-    times = _TIMESTAMP.findall(head)[:1], _TIMESTAMP.findall(tail)[-1:]
-    first, last = (seconds_of(found[0].decode()) if found else None for found in times)
+    first, last = _time(_TIMESTAMP.search(head)), _last_time(tail)
     age = (first if first is not None else float("inf"), _FORKED in head, last or float("inf"), path)
     return SourceFile(path=path, kind=kind, age=age, agent_id=agent[1] if agent is not None else None)
 
 
-def _tail(file: IO[bytes]) -> bytes:
+def _time(found: re.Match[bytes] | None) -> float | None:
+    return seconds_of(found[1].decode()) if found is not None else None
+
+
+def _last_time(tail: bytes) -> float | None:
+    """Return the last time in the end of a file."""
+    at = len(tail)
+    while (at := tail.rfind(_NAMED, 0, at)) >= 0:
+        if (found := _TIMESTAMP.match(tail, at)) is not None:
+            return _time(found)
+    return None
+
+
+def _tail(file: IO[bytes], head: bytes) -> bytes:
     size = file.seek(0, os.SEEK_END)
+    if size <= len(head):
+        return head
     file.seek(max(0, size - _TAIL))
     return file.read(_TAIL)
 
@@ -161,7 +178,8 @@ def _tail(file: IO[bytes]) -> bytes:
 def _kind(path: str, file: IO[bytes], head: bytes) -> SourceKind | None:
     if path.endswith(".json"):
         return SourceKind.INBOX if b'"hook_event_name"' in head else None
-    first = next(lines_of(file, Coverage()), None)
+    start = io.BytesIO(head[: head.find(b"\n") + 1]) if head.startswith(b"{") and b"\n" in head else file
+    first = next(lines_of(start, Coverage()), None)
     return SourceKind.RECORDING if first is not None and is_recording(first[1]) else SourceKind.TRANSCRIPT
 
 

@@ -50,55 +50,66 @@ def every_line(_buffer: bytes, _start: int, _end: int) -> bool:
 
 
 def lines_of(
-    file: IO[bytes], coverage: Coverage, needed: Needed = every_line, limit: int = MAX_LINE
+    file: IO[bytes],
+    coverage: Coverage,
+    needed: Needed = every_line,
+    limit: int = MAX_LINE,
+    places: dict[int, tuple[int, int]] | None = None,
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the needed lines of a file with their numbers; count lines, and those that are not objects or too long.
 
     Law: only what the file has when reading begins is read, so a session that is still running is cut at its last
     whole line; a line is readable only if it begins with `{` and ends with `}`. Lines that are not needed are not
-    copied.
+    copied. `places` gets where each needed line begins and how long it is.
     """
     number = 0
-    for buffer, start, stop in _whole_lines(file, coverage, limit):
+    for base, buffer, start, stop in _whole_lines(file, coverage, limit):
         while start < stop:
             end = buffer.find(b"\n", start)
             number += 1
             # 123 and 125 are the brackets of an object.
             if buffer[start] == 123 and buffer[end - 1] == 125 and 1 < end - start <= limit:
                 if needed(buffer, start, end):
+                    if places is not None:
+                        places[number] = base + start, end - start
                     yield number, buffer[start:end]
             else:
                 text = buffer[start:end].strip()
                 if end - start > limit or len(text) < 2 or text[0] != 123 or text[-1] != 125:
                     coverage.unreadable += bool(text)
                 elif needed(text, 0, len(text)):
+                    if places is not None:
+                        places[number] = base + start, end - start
                     yield number, text
             start = end + 1
     coverage.lines += number
 
 
-def _whole_lines(file: IO[bytes], coverage: Coverage, limit: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield buffers with the part of each that is whole lines, copying only the lines that two buffers share.
+def _whole_lines(file: IO[bytes], coverage: Coverage, limit: int) -> Iterator[tuple[int, bytes, int, int]]:
+    """Yield where buffers begin in the file, and the part of each that is whole lines.
+
+    Only lines that two buffers share are copied.
 
     Of a line over the limit only so much is kept that it is still over it.
     """
     pending: list[bytes] = []
-    held = 0
+    held = read = first = 0
     for chunk in _chunks(file, coverage):
         start, stop = chunk.find(b"\n") + 1 if held else 0, chunk.rfind(b"\n") + 1
         if held and start:
             shared = b"".join((*pending, chunk[:start]))
-            yield shared, 0, len(shared)
+            yield first, shared, 0, len(shared)
         if start < stop:
-            yield chunk, start, stop
-        if stop:
-            pending, held = [], 0
+            yield read, chunk, start, stop
+        if stop or not held:
+            pending, held, first = [], 0, read + stop
+        read += len(chunk)
         if stop < len(chunk) and held <= limit:
             pending.append(chunk[stop:])
             held += len(chunk) - stop
     if held:
         shared = b"".join((*pending, b"\n"))
-        yield shared, 0, len(shared)
+        yield first, shared, 0, len(shared)
 
 
 def _chunks(file: IO[bytes], coverage: Coverage) -> Iterator[bytes]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from hookwright.replay.past import Coverage
 
 #: A shorter id may come from a counter, so two sessions may have it.
 _UNIQUE = 16
+
+
+def is_unique(call_id: str) -> bool:
+    """Return whether an id names one call of all sessions."""
+    return len(call_id) >= _UNIQUE
 
 
 class Deduplication:
@@ -18,20 +25,28 @@ class Deduplication:
 
     def __init__(self, coverage: Coverage) -> None:
         self.coverage = coverage
-        self._seen: set[tuple[str, ...]] = set()
+        self._seen: set[str | tuple[str, ...]] = set()
         self._sessions: set[str] = set()
 
     def call(self, call_id: str, timestamp: str | None, session_id: str) -> bool:
         """Return whether a call is new, and count it."""
-        within = (call_id, "", session_id)
-        key: tuple[str, ...] = (call_id, timestamp) if timestamp is not None else within
-        if len(call_id) >= _UNIQUE:
-            key = (call_id,)
-        if key in self._seen:
+        keys: tuple[str | tuple[str, ...], ...] = (call_id,)
+        if not is_unique(call_id):
+            within = (call_id, "", session_id)
+            keys = ((call_id, timestamp), within) if timestamp is not None else (within,)
+        if keys[0] in self._seen:
             self.coverage.repeats += 1
             return False
-        self._seen.update((key, within))
+        self._seen.update(keys)
         self.coverage.calls += 1
+        return True
+
+    def all_new(self, call_ids: Collection[str]) -> bool:
+        """Count calls whose ids are unique, if no file had any of them; otherwise return False and count none."""
+        if not self._seen.isdisjoint(call_ids):
+            return False
+        self._seen.update(call_ids)
+        self.coverage.calls += len(call_ids)
         return True
 
     def moment(self, event: str, timestamp: str | None, about: str) -> bool:

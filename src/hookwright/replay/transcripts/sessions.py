@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import msgspec
@@ -16,12 +16,22 @@ from hookwright.replay.transcripts.files import STDIN, SourceFile, SourceKind, i
 from hookwright.replay.transcripts.lines import Needed, every_line, lines_of, open_source
 from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.recordings import kept_events, kept_files, kept_lines
-from hookwright.replay.transcripts.speaker import USUAL_AGENT, Modes, Participant, Speaker
+from hookwright.replay.transcripts.speaker import USUAL_AGENT, Participant, Speaker
 
 _LARGEST_META = 1024 * 1024
 
 
-def events_of(source: SourceFile, choice: Choice, once: Deduplication) -> Iterator[Past]:
+#: Yields the wanted events of one transcript and counts what is in it.
+Reader = Callable[[SourceFile, Speaker, Choice, Deduplication], Iterator[Past]]
+
+
+def read_file(source: SourceFile, speaker: Speaker, choice: Choice, once: Deduplication) -> Iterator[Past]:
+    """Read the events of one transcript from its lines."""
+    talk = PastConversation(source.path, speaker, choice, once)
+    yield from talk.events(_lines(source, once, talk.needed))
+
+
+def events_of(source: SourceFile, choice: Choice, once: Deduplication, read: Reader = read_file) -> Iterator[Past]:
     """Yield the events of one source."""
     match source.kind:
         case SourceKind.INBOX:
@@ -29,7 +39,7 @@ def events_of(source: SourceFile, choice: Choice, once: Deduplication) -> Iterat
         case SourceKind.RECORDING:
             yield from _recording(source, choice, once)
         case SourceKind.TRANSCRIPT:
-            yield from _session(source, choice, once)
+            yield from _session(source, choice, once, read)
 
 
 def events_of_stream(stream: IO[bytes], choice: Choice, once: Deduplication) -> Iterator[Past]:
@@ -69,24 +79,22 @@ def _lines(source: SourceFile, once: Deduplication, needed: Needed = every_line)
         yield from lines_of(file, once.coverage, needed)
 
 
-def _session(source: SourceFile, choice: Choice, once: Deduplication) -> Iterator[Past]:
+def _session(source: SourceFile, choice: Choice, once: Deduplication, read: Reader) -> Iterator[Past]:
     """Yield the events of a session; those of a subagent come before what happened after it began."""
     speaker = _speaker(source)
     waiting = list(source.subagents)
-    talk = PastConversation(source.path, speaker, choice, once)
-    for past in talk.events(_lines(source, once, talk.needed)):
+
+    def subagent(agent: SourceFile) -> Iterator[Past]:
+        spoken = _speaker(agent)
+        spoken.inherit(speaker.modes, agent.age[0])
+        return read(agent, spoken, choice, once)
+
+    for past in read(source, speaker, choice, once):
         while waiting and past.time is not None and waiting[0].age[0] <= past.time:
-            yield from _subagent(waiting.pop(0), speaker.modes, choice, once)
+            yield from subagent(waiting.pop(0))
         yield past
     for agent in waiting:
-        yield from _subagent(agent, speaker.modes, choice, once)
-
-
-def _subagent(source: SourceFile, modes: Modes, choice: Choice, once: Deduplication) -> Iterator[Past]:
-    speaker = _speaker(source)
-    speaker.inherit(modes, source.age[0])
-    talk = PastConversation(source.path, speaker, choice, once)
-    yield from talk.events(_lines(source, once, talk.needed))
+        yield from subagent(agent)
 
 
 def _speaker(source: SourceFile) -> Speaker:

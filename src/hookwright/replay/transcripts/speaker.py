@@ -45,6 +45,15 @@ class Modes:
         self._times.insert(place, at)
         self._values.insert(place, (mode, prompt_id))
 
+    @property
+    def noted(self) -> tuple[list[float], list[tuple[str | None, str | None]]]:
+        """The times, and what is in force from each on."""
+        return self._times, self._values
+
+    def restore(self, times: list[float], values: list[tuple[str | None, str | None]]) -> None:
+        """Keep what another reading of the same file noted."""
+        self._times, self._values = list(times), list(values)
+
     def at(self, time: float | None) -> tuple[str | None, str | None]:
         """Return the mode and the prompt that were in force at a time."""
         place = bisect.bisect_right(self._times, time) if time is not None else len(self._times)
@@ -73,6 +82,12 @@ class Speaker:
             return session_path(os.path.dirname(self.agent.transcript), self.session_id)
         except InvalidSession:
             return self.agent.transcript
+
+    def again(self) -> Speaker:
+        """Return a speaker in the same state, to read the same file."""
+        other = Speaker(self._transcript, self.session_id, self.agent)
+        other.cwd, other.mode, other.prompt_id = self.cwd, self.mode, self.prompt_id
+        return other
 
     def inherit(self, modes: Modes, time: float | None) -> None:
         """Begin with what was in force in the session."""
