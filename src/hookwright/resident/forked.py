@@ -71,6 +71,7 @@ def _become(request: Request, main: Main, files: list[int]) -> NoReturn:
         for descriptor, file in enumerate(files):
             os.dup2(file, descriptor)
         os.closerange(3, 1 << 16)
+        os.environ.clear()
         os.environ.update(request.env)
         os.chdir(request.cwd)
         sys.argv = ["hookwright", *request.argv]
