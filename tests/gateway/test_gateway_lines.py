@@ -94,6 +94,7 @@ def test_a_call_in_lenient_json_is_judged(tmp_path: Path, line: bytes) -> None:
     "line",
     [
         b'{"id":1,"method":"tools/call","method":"ping"}',
+        b'[{"id":1,"method":"tools/call","method":"ping"}]',
         b'{"id":1,"method":"tools/call","params":{"name":"run","arguments":{"x":1,"x":2}}}',
         b'{"x":\r{"id":1,"method":"tools/call","params":{"name":"run"}}\r}',
         b'ping\r{"id":1,"method":"tools/call","params":{"name":"run"}}',

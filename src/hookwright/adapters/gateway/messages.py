@@ -101,7 +101,7 @@ def hides_call(line: bytes, found: Message | Batch | Opaque) -> bool:
     if not _mentions_call(line):
         return False
     splits = b"\r" in line.rstrip(b"\r\n")  # some readers also end lines at CR
-    return isinstance(found, Opaque) or splits or (isinstance(found, Message) and has_twins(found.raw))
+    return isinstance(found, Opaque) or splits or has_twins(found.raw)
 
 
 def _mentions_call(line: bytes) -> bool:
@@ -141,6 +141,7 @@ def response(id_: Json, result: Json) -> bytes:
     return encode({"jsonrpc": "2.0", "id": id_, "result": result}) + b"\n"
 
 
-def error(id_: Json, code: int, text: str) -> bytes:
+def error(id_: Json, code: int, text: str, data: Json = None) -> bytes:
     """Write the answer to a request that failed."""
-    return encode({"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": text}}) + b"\n"
+    more = {} if data is None else {"data": data}
+    return encode({"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": text, **more}}) + b"\n"

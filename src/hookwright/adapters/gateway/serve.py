@@ -30,18 +30,18 @@ async def serve(session: HookSession, name: str, server: Upstream, complain: Cal
     hooks = Hooks(session, name, complain)
     gateway = Gateway(hooks, outlet.send, server.send, complain)
     status = 0
-    with _signals() as told:
-        from_client = asyncio.create_task(_pump(inlet.chunks(), gateway.from_client))
-        from_server = asyncio.create_task(_pump(server.chunks(), gateway.from_server))
+    with signals() as told:
+        from_client = asyncio.create_task(pump(inlet.chunks(), gateway.from_client))
+        from_server = asyncio.create_task(pump(server.chunks(), gateway.from_server))
         left = asyncio.create_task(outlet.lost.wait())
         try:
-            await _first(from_client, from_server, left, told)
+            await first(from_client, from_server, left, told)
             if from_client.done() and not from_server.done() and not told.done():
                 await _see_off(gateway, outlet, from_server, told)
             if told.done():
                 status = 128 + told.result()
             elif from_server.done() and (gateway.waiting or not from_client.done()):
-                status = await _server_left(gateway, name, server, complain)
+                status = await server_left(gateway, name, server, complain)
         finally:
             for task in (from_client, from_server, left):
                 task.cancel()
@@ -51,12 +51,14 @@ async def serve(session: HookSession, name: str, server: Upstream, complain: Cal
     return status
 
 
-async def _pump(chunks: AsyncIterable[bytes], take: Callable[[bytes], Awaitable[None]]) -> None:
+async def pump(chunks: AsyncIterable[bytes], take: Callable[[bytes], Awaitable[None]]) -> None:
+    """Take what arrives line by line, until the end."""
     async for line in lines(chunks):
         await take(line)
 
 
-async def _first(*ends: asyncio.Future[Any], timeout: float | None = None) -> None:
+async def first(*ends: asyncio.Future[Any], timeout: float | None = None) -> None:
+    """Wait for the first of these ends."""
     await asyncio.wait(ends, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 
@@ -64,12 +66,13 @@ async def _see_off(gateway: Gateway, outlet: Outlet, *ends: asyncio.Future[Any])
     """Answer what the client has asked for, as long as it reads, and no longer than a moment."""
     until = asyncio.get_running_loop().time() + _GRACE
     while gateway.waiting and not outlet.reader_left() and asyncio.get_running_loop().time() < until:
-        await _first(*ends, timeout=_LOOK)
+        await first(*ends, timeout=_LOOK)
         if any(end.done() for end in ends):
             return
 
 
-async def _server_left(gateway: Gateway, name: str, server: Upstream, complain: Callable[[str], None]) -> int:
+async def server_left(gateway: Gateway, name: str, server: Upstream, complain: Callable[[str], None]) -> int:
+    """Answer what waits for a server that is gone; return its exit status."""
     status, how = await server.ended()
     text = f"the MCP server `{name}` {how}"
     complain(text)
@@ -80,7 +83,7 @@ async def _server_left(gateway: Gateway, name: str, server: Upstream, complain: 
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[asyncio.Future[int]]:
+def signals() -> Iterator[asyncio.Future[int]]:
     """Turn the signals that end a program into a future; a second one ends it at once."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[int] = loop.create_future()

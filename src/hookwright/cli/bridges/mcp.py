@@ -7,17 +7,23 @@ import asyncio
 import os
 import re
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING
 
+from hookwright.adapters.gateway.listener.doors import doors
 from hookwright.adapters.gateway.serve import serve
 from hookwright.adapters.gateway.upstream import ServerProcess, Upstream
 from hookwright.cli.options import add_places, places
 from hookwright.cli.render import problems
 from hookwright.cli.servers import add_servers, powers
 from hookwright.cli.terminal import remark
+from hookwright.config import Places
 from hookwright.errors import ConfigError, MissingExtra
 from hookwright.processes.watchdog import Watchdog
-from hookwright.session import open_session
+from hookwright.session import HookSession, open_session
+
+if TYPE_CHECKING:
+    from hookwright.adapters.gateway.listener.listen import OpenHooks, StartServer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,17 +42,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=${VARIABLE}",
         help="send this header to the URL; ${VARIABLE} is read from the environment",
     )
+    parser.add_argument(
+        "--listen",
+        metavar="ADDRESS:PORT",
+        help="serve clients over streamable HTTP here instead of on stdio",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="with --listen: a further name under which clients reach this machine",
+    )
     add_places(parser)
     add_servers(parser)
     parser.add_argument("--no-journal", action="store_true", help="do not write to the journal")
     parser.epilog = (
-        "Exit status: 0 if the client left, else that of the server; 2 for usage errors. Messages for the user are on "
+        "Exit status: 0 if the client left, or with --listen after a signal; else that of the server; 2 for usage "
+        "errors. Messages for the user are on "
         "stderr, together with the output of the server."
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Connect the client on stdin and stdout with the server."""
+    """Connect the client on stdin and stdout, or clients over HTTP, with the server."""
     if not args.name or not args.name.strip():
         raise ConfigError("--name is missing: matchers such as mcp__files__.* need a name for the server")
     if bool(args.server) == bool(args.url):
@@ -55,20 +74,39 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.header and not args.url:
         raise ConfigError("--header needs --url: a server on stdio has no headers")
+    if args.allow_host and not args.listen:
+        raise ConfigError("--allow-host needs --listen: a client on stdio has no host")
     return asyncio.run(_serve(args))
 
 
 async def _serve(args: argparse.Namespace) -> int:
+    where = places(args)
     async with AsyncExitStack() as closing:
         lent = powers(args)
         if lent.servers is not None:
             await closing.enter_async_context(lent.servers)
-        session = await closing.enter_async_context(
-            open_session(places(args), powers=lent, journal=not args.no_journal, watchdog=True)
-        )
+
+        def hooks() -> AbstractAsyncContextManager[HookSession]:
+            return open_session(where, powers=lent, journal=not args.no_journal, watchdog=True)
+
+        async def started(session: HookSession) -> Upstream:
+            return await _server(args, session.watchdog)
+
+        if args.listen:
+            return await _listen(args, where, hooks, started)
+        session = await closing.enter_async_context(hooks())
         remark(problems(session.loaded))
-        server = await _server(args, session.watchdog)
-        return await serve(session, args.name, server, _complain)
+        return await serve(session, args.name, await started(session), _complain)
+
+
+async def _listen(args: argparse.Namespace, where: Places, hooks: OpenHooks, started: StartServer) -> int:
+    where_to = doors(args.listen, args.allow_host)
+    try:
+        from hookwright.adapters.gateway.listener.listen import listen
+    except ImportError:
+        raise MissingExtra("hookwright mcp --listen", "mcp") from None
+    remark(problems(where.load()))
+    return await listen(where_to, args.name, hooks, started, _complain)
 
 
 async def _server(args: argparse.Namespace, watchdog: Watchdog | None) -> Upstream:
