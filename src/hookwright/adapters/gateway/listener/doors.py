@@ -49,8 +49,8 @@ class Doors(msgspec.Struct, frozen=True):
 def doors(address: str, names: Sequence[str]) -> Doors:
     """Read ADDRESS:PORT.
 
-    Law: an address that other machines can reach needs the names under which they reach it, because the gateway asks
-    nobody for a password; raise ConfigError without them, and for anything that is not an address.
+    Law: an address that other machines can reach needs the names under which they reach it, because the gateway has
+    no passwords; raise ConfigError without them, and for anything that is not an address.
     """
     host, colon, port = address.rpartition(":")
     try:

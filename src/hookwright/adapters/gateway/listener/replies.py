@@ -138,7 +138,7 @@ class Replies:
             reply.put(self._kept.popleft())
 
     def left(self, reply: Reply) -> list[str]:
-        """Forget a reply that nobody reads any more; return the requests in it that are not answered."""
+        """Forget a reply that is not read any more; return the requests in it that are not answered."""
         if reply is self._stream:
             self._stream = None
         unanswered = [key for key, found in self._posts.items() if found is reply]
