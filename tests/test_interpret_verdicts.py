@@ -95,7 +95,7 @@ def test_exit_2_keeps_the_fields_of_its_event() -> None:
     [
         ("PreToolUse", {"continue": False, "stopReason": "HALT"}, Deny("HALT"), EndTurn("HALT")),
         ("PostToolUse", {"decision": "block", "reason": "OWN"}, Block("OWN"), None),
-        ("PostToolUse", {"decision": "block"}, Block("[guard.sh]: WHY"), None),
+        ("PostToolUse", {"decision": "block"}, Block("Blocked by hook"), None),
         ("PostToolBatch", {}, NO_OPINION, EndTurn("[guard.sh]: WHY")),
         ("PostToolBatch", {"continue": False, "stopReason": "HALT"}, NO_OPINION, EndTurn("HALT")),
     ],

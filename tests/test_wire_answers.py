@@ -308,6 +308,27 @@ def test_the_decisions_about_a_change_of_model(word: str, valid: bool) -> None:
     assert isinstance(read(answer, "PreModelSwitch"), Output) is valid
 
 
+@pytest.mark.parametrize(
+    ("name", "answer", "kept"),
+    [
+        ("SessionEnd", {"systemMessage": "SAID"}, False),
+        ("SessionEnd", {"decision": "block", "continue": False}, False),
+        ("PreCompact", {"reason": "R"}, False),
+        ("PreCompact", {"continue": False}, False),
+        ("PreCompact", {"decision": "block"}, True),
+        ("TaskCreated", {"decision": "deny"}, True),
+        ("TeammateIdle", {"continue": False}, True),
+    ],
+)
+def test_an_event_without_fields_of_its_own_has_no_specific_output(name: str, answer: Any, kept: bool) -> None:
+    found = read({**answer, "hookSpecificOutput": {"hookEventName": name}}, name)
+    if kept:
+        assert isinstance(found, Output)
+    else:
+        text = f"{INVALID}hookSpecificOutput: {name} has no fields of its own. Remove hookSpecificOutput"
+        assert found == UnusableOutput("invalid-answer", text)
+
+
 def test_another_event_is_named_whatever_else_is_wrong() -> None:
     text = "Hook returned incorrect event name: expected 'PreToolUse' but got 'Stop'"
     assert read({"reason": 1, **specific("Stop")}) == UnusableOutput("wrong-event-name", text)

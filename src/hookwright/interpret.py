@@ -250,7 +250,8 @@ def _of_exit_2(
 
 
 def _own_reason(spoken: Verdict) -> str | None:
-    if isinstance(spoken.decision, Deny | Block) and spoken.decision.reason != BLOCKED:
+    """Return the reason of an answer that refuses, also the default one."""
+    if isinstance(spoken.decision, Deny | Block):
         return spoken.decision.reason
     return spoken.stop.reason if spoken.stop is not None else None
 

@@ -107,12 +107,14 @@ def test_a_message_is_a_notice_but_not_at_the_start_of_a_session(place: Place) -
 @pytest.mark.parametrize(
     ("body", "noted"),
     [
-        ("exit 3", 1),
+        ("exit 3", 2),
+        ("echo '{\"continue\": 5}'", 2),
+        ('echo \'{"hookSpecificOutput": {"hookEventName": "PreToolUse"}}\'', 1),
         ("echo '{}'; exit 3", 0),
         ('grep -q \'"stop_hook_active":true\' <<< "$payload" || { echo AGAIN >&2; exit 2; }', 2),
     ],
 )
-def test_a_failing_stop_hook_is_noted_once_and_a_block_each_time(place: Place, body: str, noted: int) -> None:
+def test_a_stop_hook_is_noted_once_per_turn_and_one_for_another_event_once(place: Place, body: str, noted: int) -> None:
     place.hook("Stop", body)
     found = lines(place, Model([END] * 4), "first", "second")
     assert [line["key"] for line in of(found, "notification")] == ["stop-hook-error"] * noted
@@ -152,7 +154,7 @@ def test_a_prompt_blocked_by_a_failure_is_not_repeated(place: Place) -> None:
     assert line["prompt_submit_outcome"] == outcome
 
 
-def test_a_stop_hook_over_the_cap_is_named_in_two_lines(place: Place) -> None:
+def test_a_stop_hook_over_the_cap_is_named_in_two_lines_and_has_the_last_word(place: Place) -> None:
     place.hook("Stop", "echo AGAIN >&2; exit 2")
     found = lines(place, Model([END] * 3), env={**place.env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"})
     text = (
@@ -162,6 +164,8 @@ def test_a_stop_hook_over_the_cap_is_named_in_two_lines(place: Place) -> None:
     )
     assert [line["content"] for line in of(found, "informational")] == [text]
     assert [line["text"] for line in of(found, "notification") if line["key"] == "stop-hook-block-cap"] == [text]
+    assert [line["key"] for line in of(found, "notification")].count("stop-hook-error") == 1
+    assert (found[-1]["result"], found[-1]["terminal_reason"]) == ("", "completed")
 
 
 def test_failures_at_the_end_of_a_session_are_not_in_the_stream(place: Place) -> None:
@@ -216,9 +220,23 @@ def test_a_subagent_names_its_tools_and_what_it_is_doing(place: Place) -> None:
     assert [line["description"] for line in of(found, "task_progress")] == ["Reading sub/f.txt", "Running run"]
     (payload,) = place.got("PostToolUse")
     response = payload["tool_response"]
-    assert response["toolsUsed"] == ["Read"]
-    note = "<tools-used-before-summary>Read</tools-used-before-summary>\n"
+    assert response["toolsUsed"] == ["Read", "Bash"]
+    note = "<tools-used-before-summary>Read, Bash</tools-used-before-summary>\n"
     assert [block["text"] for block in response["content"]] == [note, "Finished."]
+
+
+@pytest.mark.parametrize(("called", "named"), [([bash("true")], []), ([], ["Bash"])])
+def test_a_report_names_the_tools_that_its_reader_has_not_called(
+    place: Place, called: list[Any], named: list[str]
+) -> None:
+    place.hook("PostToolUse", matcher="Agent")
+    call = tool("Agent", description="d", prompt="SUB", subagent_type="general-purpose", run_in_background=False)
+    inner = {"name": "s", "match": "SUB", "on": "first", "turns": [[bash("exit 3")], END]}
+    lines(place, Model([*([one] for one in called), [bash("true"), call] if not called else [call], END], [inner]))
+    response = place.got("PostToolUse")[0]["tool_response"]
+    assert response["toolsUsed"] == ["Bash"]
+    note = [f"<tools-used-before-summary>{name}</tools-used-before-summary>\n" for name in named]
+    assert [block["text"] for block in response["content"]] == [*note, "Finished."]
 
 
 def test_calls_of_agent_hooks_have_no_lines(place: Place) -> None:

@@ -222,6 +222,8 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
         wrong_event = _check_specific(value["hookSpecificOutput"], event, rules, problems)
         if wrong_event is not None:
             return wrong_event
+        if not rules.output and not _refuses(value, rules):
+            problems.append(f"hookSpecificOutput: {event} has no fields of its own. Remove hookSpecificOutput")
         found["specific"] = _specific(value["hookSpecificOutput"], rules)
     if problems:
         return UnusableOutput("invalid-answer", f"{INVALID} — " + "; ".join(problems))
@@ -229,6 +231,12 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
 
 
 INVALID = "Hook JSON output validation failed"
+
+
+def _refuses(value: Mapping[str, Json], rules: EventRules) -> bool:
+    """Return whether an answer refuses at top level what the event can refuse."""
+    blocks = value.get("decision") in ("block", "deny") and "block" in rules.decisions
+    return blocks or (value.get("continue") is False and rules.stops)
 
 
 def _bad_decision(decision: str, rules: EventRules) -> str:

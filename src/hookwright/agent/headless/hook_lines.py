@@ -88,6 +88,11 @@ def _head(job: Job) -> dict[str, Json]:
     return {"hook_id": job.run_id, "hook_name": name, "hook_event": event.event_name}
 
 
+def answers_another_event(run: Run) -> bool:
+    """Return whether the answer of a run names another event."""
+    return any(diagnostic.code == "wrong-event-name" for diagnostic in run.verdict.diagnostics)
+
+
 def _is_unsupported(reply: Reply) -> bool:
     return isinstance(reply, Failed) and reply.why is Failure.UNSUPPORTED
 
@@ -140,8 +145,7 @@ def _exit_code(run: Run) -> int | None:
     """Return the exit status or HTTP status; 1 for a failure without one."""
     reply = run.reply
     if isinstance(reply, Exited):
-        wrong_event = any(diagnostic.code == "wrong-event-name" for diagnostic in run.verdict.diagnostics)
-        return 1 if reply.signal is not None or wrong_event else reply.status
+        return 1 if reply.signal is not None or answers_another_event(run) else reply.status
     if isinstance(reply, Answered):
         return reply.status if reply.status is not None else 0
     if isinstance(reply, Failed):

@@ -111,8 +111,12 @@ def _used(result: Result, name: str) -> dict[str, Json]:
 
 
 def _text(result: Result) -> str:
-    ending = result.ending
-    return "" if isinstance(ending, TurnAnswered) and ending.compacted else result.text
+    """Return the model's last words, unless a command or a hook had the last word."""
+    match result.ending:
+        case TurnAnswered(compacted=True) | Finished(overridden=True):
+            return ""
+        case _:
+            return result.text
 
 
 def _subtype(result: Result) -> str:

@@ -10,7 +10,7 @@ from typing import TextIO, assert_never
 import msgspec
 
 from hookwright._version import __version__
-from hookwright.agent.headless.hook_lines import HookLines, Line, new_id
+from hookwright.agent.headless.hook_lines import HookLines, Line, answers_another_event, new_id
 from hookwright.agent.headless.note_lines import NoteLines
 from hookwright.agent.headless.partial_lines import PartialLines
 from hookwright.agent.headless.result_line import ResultLines, is_stop_feedback
@@ -73,8 +73,11 @@ class StreamOutput:
         #: What hooks did to the last prompt.
         self._prompt_outcome: Line = {}
         self._stop_objected = False
+        #: Whether this turn has a notification about its Stop hooks.
+        self._stop_noted = False
         self._shows_subagents = False
-        self._stop_failed = False
+        #: Whether a Stop hook answered for another event; this is noted once per session.
+        self._stop_misnamed = False
         #: The calls of subagents that have lines.
         self._calls: set[str] = set()
         self._hooks = HookLines(self._system, all_events=options.hook_events)
@@ -97,10 +100,13 @@ class StreamOutput:
             self._stop_ended(notice.outcome)
 
     def _stop_ended(self, outcome: Outcome) -> None:
-        """Note a Stop hook that failed, the first time; one that sends the agent back to work is noted each time."""
-        failed = any(run.verdict.ending is Ending.ERROR for run in outcome.runs)
-        if failed and not outcome.blocked and not self._stop_failed:
-            self._stop_failed = self._stop_objected = True
+        """Note a Stop hook that failed; one that answers for another event only the first time."""
+        if outcome.blocked:
+            return
+        failed = [run for run in outcome.runs if run.verdict.ending is Ending.ERROR]
+        misnamed = [run for run in failed if answers_another_event(run)]
+        self._stop_objected |= len(misnamed) < len(failed) or (bool(misnamed) and not self._stop_misnamed)
+        self._stop_misnamed |= bool(misnamed)
 
     def close(self) -> None:
         """Do nothing; everything is printed already."""
@@ -160,7 +166,7 @@ class StreamOutput:
             case TurnBegan(session=session):
                 self._opened(session)
                 self._init = session
-                self._prompt_blocked = False
+                self._prompt_blocked = self._stop_noted = False
             case Typed() | CallTyped() | Said() | ToolEnded() | Added():
                 self._of_conversation(update)
             case Note():
@@ -293,9 +299,10 @@ class StreamOutput:
         self.line(self._results.line(result))
 
     def _after_stop_feedback(self) -> None:
-        """Print, once, that Stop hooks sent the agent back to work."""
-        if self._stop_objected:
-            self._stop_objected = False
+        """Print, once per turn, that a Stop hook failed or sent the agent back to work."""
+        objected, self._stop_objected = self._stop_objected, False
+        if objected and not self._stop_noted:
+            self._stop_noted = True
             text = "Stop hook error occurred · ctrl+o to see"
             note = {"subtype": "notification", "key": "stop-hook-error", "text": text, "priority": "immediate"}
             self._system(note)

@@ -17,9 +17,11 @@ COMPACTED = "Compacted"
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The model finished and no hook objected."""
+    """The model finished, and no hook objected or had objected too often."""
 
     text: str
+    #: Whether a hook objected too often, so that its words are the last of the turn.
+    overridden: bool = False
 
 
 class TurnAnswered(msgspec.Struct, frozen=True):

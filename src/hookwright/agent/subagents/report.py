@@ -40,18 +40,23 @@ def launched(actor: Actor, description: str, prompt: str) -> ToolResult:
     return ToolResult(response, render(response))
 
 
-def finished(actor: Actor, prompt: str, started: float, ending: TurnEnd) -> ToolResult:
-    """Return the result of a call whose subagent has ended, with the tools it used before its last text."""
+def finished(actor: Actor, prompt: str, started: float, ending: TurnEnd, before: Sequence[Message]) -> ToolResult:
+    """Return the result of a call whose subagent has ended.
+
+    Law: `toolsUsed` has every tool the subagent called. Its report names those that the agent which started it had not
+    called in the messages `before`.
+    """
     if isinstance(ending, ApiFailed):
         return failed(ending.text)
     used = _used(actor.dialogue.messages)
+    known = _used(before)
     response = {
         "status": "completed",
         "prompt": prompt,
         "agentId": _id(actor),
         "agentType": actor.identity.agent_type if actor.identity is not None else "",
         **({"toolsUsed": used} if used else {}),
-        "content": [*_note(used), {"type": "text", "text": final_text(ending)}],
+        "content": [*_note([name for name in used if name not in known]), {"type": "text", "text": final_text(ending)}],
         "totalDurationMs": round((time.monotonic() - started) * 1000),
         "totalTokens": actor.usage.context_tokens + actor.usage.output_tokens,
         "totalToolUseCount": actor.tool_calls,
@@ -76,19 +81,14 @@ def _model(actor: Actor) -> str:
 
 
 def _used(messages: Sequence[Message]) -> list[str]:
-    """Return the tools of the calls that succeeded, each once."""
-    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
-    failed_calls = {
-        block["tool_use_id"] for block in blocks if block["type"] == "tool_result" and block.get("is_error")
-    }
-    calls = [call for message in messages for call in tool_uses(message) if call["id"] not in failed_calls]
-    return list(dict.fromkeys(call["name"] for call in calls))
+    """Return the tools that messages call, each once."""
+    return list(dict.fromkeys(call["name"] for message in messages for call in tool_uses(message)))
 
 
-def _note(used: list[str]) -> list[Json]:
-    """Return the names of the tools as a block before the report; none if no tool was used."""
-    text = f"<tools-used-before-summary>{', '.join(used)}</tools-used-before-summary>\n"
-    return [{"type": "text", "text": text}] if used else []
+def _note(names: list[str]) -> list[Json]:
+    """Return the names of tools as a block before the report; none if there are none."""
+    text = f"<tools-used-before-summary>{', '.join(names)}</tools-used-before-summary>\n"
+    return [{"type": "text", "text": text}] if names else []
 
 
 def _report(response: Json) -> str:

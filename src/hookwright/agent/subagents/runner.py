@@ -251,6 +251,7 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         if kind is None:
             return failed(f"Agent type '{wanted}' not found. Available agents: {', '.join(sorted(kinds))}")
         by = caller()
+        before = by.actor.dialogue.messages[:-1]  # the last one makes this call
         member = create_member(by.actor, by.call_id, kind, arguments)
         if member.name is not None:
             return join(member)
@@ -261,7 +262,7 @@ def agent_tool(subagents: Subagents, join: Join, kinds: Mapping[str, AgentType])
         _tell_start(member, in_background=False)
         ending = await work(member)
         _tell_end(member, "failed" if isinstance(ending, ApiFailed) else "completed", final_text(ending))
-        return finished(member.actor, member.prompt, member.started, ending)
+        return finished(member.actor, member.prompt, member.started, ending, before)
 
     return Tool(
         name="Agent",

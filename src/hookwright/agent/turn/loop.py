@@ -223,18 +223,20 @@ async def at_stop(actor: Actor, text: str, stops: Stops) -> TurnEnd | None:
     outcome = await actor.fire(_stop_event(actor, text, stops))
     dialogue = actor.dialogue
     continues = outcome.stop is None and (outcome.blocked or bool(outcome.context))
-    if continues and stops.exhausted:
+    overridden = continues and stops.exhausted
+    if overridden:
         # The model reads the block all the same, with the next prompt.
         actor.session.tell(Note(stops.cap_reached, level="warning", tag="stop-cap"))
-        continues = False
     for feedback in model_texts(outcome, Place.USER):
         dialogue.add_reminder(feedback, outcome.hook_name)
     dialogue.record_firing(outcome)
     if outcome.runs:
         dialogue.transcript.system("stop_hook_summary", **stop_summary(outcome, f"stop-{actor.turns}"))
     dialogue.deliver()
-    if not continues:
-        return StopPrevented(text, outcome.stop.reason) if outcome.stop is not None else Finished(text)
+    if outcome.stop is not None:
+        return StopPrevented(text, outcome.stop.reason)
+    if overridden or not continues:
+        return Finished(text, overridden)
     stops.continued()
     return None
 
