@@ -188,6 +188,19 @@ def test_the_text_of_a_skill_is_a_line_and_a_turn(place: Place) -> None:
     assert found[-1]["num_turns"] == 3
 
 
+def test_a_skill_with_hooks_needs_permission(place: Place) -> None:
+    place.hook("PermissionRequest")
+    hooks = json.dumps({"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]})
+    place.file(".claude/skills/sk/SKILL.md", f"---\nname: sk\ndescription: d\nhooks: {hooks}\n---\nDo it.\n")
+    found = lines(place, Model([[tool("Skill", skill="sk")], END]))
+    (asked,) = place.got("PermissionRequest")
+    rules = [update["rules"] for update in asked["permission_suggestions"]]
+    assert rules == [[{"toolName": "Skill", "ruleContent": name}] for name in ("sk", "sk:*")]
+    assert [denial["tool_name"] for denial in found[-1]["permission_denials"]] == ["Skill"]
+    allowed = lines(place, Model([[tool("Skill", skill="sk")], END]), allowed_tools=("Skill(sk)",))
+    assert allowed[-1]["permission_denials"] == []
+
+
 def test_a_call_is_printed_with_its_defaults_and_denied_with_its_whole_path(place: Place) -> None:
     place.answer("PreToolUse", {"decision": "block", "reason": "NO"})
     place.file("f.txt", "a\n")

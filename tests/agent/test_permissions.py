@@ -303,12 +303,14 @@ def test_11_everything_else_is_asked_judged_or_refused(workspace: Workspace) -> 
     assert decide(call, Mode.AUTO, Rules(), NO_OPINION, workspace) == Classify(call)
     refused = decide(call, Mode.DONT_ASK, Rules(), NO_OPINION, workspace)
     assert refused == Refuse(NOT_ASKED.format(tool="Bash"), By.MODE)
-    skill = msgspec.structs.replace(tool(workspace, "TaskList"), tool="Skill", input={"skill": "s"})
+    plain = msgspec.structs.replace(tool(workspace, "TaskList"), tool="Skill", input={"skill": "s"})
+    assert isinstance(decide(plain, Mode.DONT_ASK, Rules(), NO_OPINION, workspace), Permit)
+    skill = msgspec.structs.replace(plain, effect=Effect.OTHER)
     assert decide(skill, Mode.DONT_ASK, Rules(), NO_OPINION, workspace) == Refuse(
         NOT_ASKED.format(tool="Skill"), By.MODE
     )
-    assert isinstance(decide(skill, Mode.DONT_ASK, rules(allow=["Skill"]), NO_OPINION, workspace), Permit)
-    assert isinstance(decide(skill, Mode.DEFAULT, Rules(), NO_OPINION, workspace), Permit)
+    for rule, ruling in (("Skill", Permit), ("Skill(s)", Permit), ("Skill(s:*)", Permit), ("Skill(t)", AskUser)):
+        assert isinstance(decide(skill, Mode.DEFAULT, rules(allow=[rule]), NO_OPINION, workspace), ruling)
 
 
 # ── all of it ───────────────────────────────────────────────────────────────

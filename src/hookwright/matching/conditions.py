@@ -140,7 +140,7 @@ class AgentTypeRule(msgspec.Struct, frozen=True):
 
 
 class Other(msgspec.Struct, frozen=True):
-    """A specifier of a tool without its own language; only a parameter can match."""
+    """A specifier of a tool without its own language; only a parameter can match, or the name in allow rules of Skill."""
 
     text: str
 
@@ -195,7 +195,9 @@ class Rule(msgspec.Struct, frozen=True):
                 if not isinstance(agent, str):
                     return Undecided("the call has no subagent_type")
                 return MATCH if name.matches(agent) else NO_MATCH
-            case Other():
+            case Other(text):
+                if self.tool == "Skill" and reading is Reading.ALLOW:
+                    return MATCH if tool_input.get("skill") == text.removesuffix(":*") else NO_MATCH
                 if self.parameter is not None:
                     return NO_MATCH
                 return Undecided(f"rules for {self.tool} have no specifier other than Tool(parameter:value)")

@@ -108,7 +108,11 @@ def read_prompt(value: Mapping[str, Json]) -> Prompt:
     """Return the prompt of a user line: a string, or the text of its blocks with the other blocks, such as images."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else message
-    about: dict[str, Json] = {"verbatim": value.get("client_composed") is True, "uuid": value.get("uuid")}
+    about: dict[str, Json] = {
+        "verbatim": value.get("client_composed") is True,
+        "uuid": value.get("uuid"),
+        "joins": True,
+    }
     if not isinstance(content, list):
         return Prompt(content if isinstance(content, str) else "", **about)
     blocks = [block for block in content if isinstance(block, dict)]

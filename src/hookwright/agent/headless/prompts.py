@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hookwright.agent.agent import Agent
 from hookwright.agent.state.endings import Result
-from hookwright.agent.state.inbox import Closed
+from hookwright.agent.state.inbox import Closed, Prompt
 
 #: Receives the state of a session: `running`, `requires_action` or `idle`.
 OnState = Callable[[str], None]
@@ -15,10 +15,8 @@ OnState = Callable[[str], None]
 async def one_prompt(agent: Agent, prompt: str) -> Result | None:
     """Run one prompt and what it left running; return the last result."""
     if prompt and agent.first_message is not None:
-        agent.session.state.queue(prompt)
+        agent.session.inbox.put(Prompt(prompt, joins=True))
     last = await _before(agent)
-    for waiting in agent.session.state.take_queued():
-        last = await agent.run(waiting)
     if agent.first_message is None and (prompt or last is None):
         last = await agent.run(prompt)
     while agent.busy:

@@ -315,7 +315,7 @@ def _prompt_outcome(outcome: Outcome) -> Line:
     if outcome.blocked and failed_closed(outcome):
         return {"prompt_submit_outcome": {"kind": "no_verdict", "prompt_kept": False, "no_verdict_kind": "hook_failed"}}
     kind = "blocked_by_hook" if outcome.blocked else "stopped_by_hook"
-    reason = outcome.reason if outcome.stop is None else outcome.stop.reason
+    reason = outcome.reason if outcome.blocked or outcome.stop is None else outcome.stop.reason
     return {"prompt_submit_outcome": {"kind": kind, "prompt_kept": not outcome.blocked, "reason": reason}}
 
 

@@ -25,4 +25,5 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """Build the call of a tool from its normalised input."""
         named = [arguments[name] for name in tool.paths if isinstance(arguments.get(name), str)]
         path = named[0] if named else cwd if tool.paths else ""
-        return cls(tool=tool.name, input=arguments, effect=tool.effect, cwd=cwd, path=path)
+        effect = tool.effect if tool.effect_of is None else tool.effect_of(dict(arguments))
+        return cls(tool=tool.name, input=arguments, effect=effect, cwd=cwd, path=path)

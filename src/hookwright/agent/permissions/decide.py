@@ -172,7 +172,7 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         return Permit("hook")
     if rules.allows(call.tool, call.input, where):
         return Permit("allow rule")
-    if reads and not (mode is Mode.DONT_ASK and call.tool == "Skill"):
+    if reads:
         return Permit("only reads")
     if _is_accepted(call, mode, workspace):
         return Permit(mode.value)

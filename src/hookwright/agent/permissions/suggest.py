@@ -41,7 +41,7 @@ def suggestions(call: ToolCall, workspace: Workspace) -> tuple[Suggestion, ...]:
         case Effect.SESSION:
             return ()
         case Effect.OTHER:
-            return (_for_other(call),)
+            return _for_other(call)
 
 
 def _for_command(command: str, cwd: str, workspace: Workspace) -> tuple[Suggestion, ...]:
@@ -66,12 +66,15 @@ def _means_only(text: str) -> bool:
     return not isinstance(rule, BadRule) and rule.parameter is None and matches_only(rule, text)
 
 
-def _for_other(call: ToolCall) -> Suggestion:
+def _for_other(call: ToolCall) -> tuple[Suggestion, ...]:
     if call.tool == "WebFetch":
         host = host_of(call.input.get("url"))
         if host:
-            return _rules("WebFetch", f"domain:{host}", "localSettings")
-    return _rules(call.tool, None, "localSettings")
+            return (_rules("WebFetch", f"domain:{host}", "localSettings"),)
+    if call.tool == "Skill":
+        name = call.input.get("skill")
+        return tuple(_rules("Skill", content, "localSettings") for content in (name, f"{name}:*"))
+    return (_rules(call.tool, None, "localSettings"),)
 
 
 def _rules(tool: str, content: str | None, destination: str) -> Suggestion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 
 import msgspec
@@ -20,6 +21,8 @@ class Prompt(msgspec.Struct, frozen=True):
     verbatim: bool = False
     #: The uuid of its line on disk; None for a random one.
     uuid: str | None = None
+    #: A turn that is running reads it with its next tool results, unless it is a command or has other blocks.
+    joins: bool = False
 
     def content(self, text: str) -> str | list[Mapping[str, Json]]:
         """Return the message for the model, with another text where a command expanded."""
@@ -89,7 +92,19 @@ class Inbox:
         """Wait for the next item."""
         return await self._queue.get()
 
+    def take_joining(self) -> list[Prompt]:
+        """Take the prompts that a running turn reads: the first ones, up to an item that needs a turn of its own."""
+        items = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
+        joining = [item for item in itertools.takewhile(_joins, items) if isinstance(item, Prompt)]
+        for item in items[len(joining) :]:
+            self._queue.put_nowait(item)
+        return joining
+
     @property
     def empty(self) -> bool:
         """Whether no item is waiting."""
         return self._queue.empty()
+
+
+def _joins(item: InboxItem) -> bool:
+    return isinstance(item, Prompt) and item.joins and not item.blocks and (item.verbatim or item.text[:1] != "/")

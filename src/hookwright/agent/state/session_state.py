@@ -24,7 +24,6 @@ class SessionState:
         #: Calls denied since the last prompt, as the result lists them.
         self.denials: tuple[Mapping[str, Json], ...] = ()
         self._announcements: tuple[Event, ...] = ()
-        self._queued: tuple[str, ...] = ()
         #: The value given for the schema of the options since the last prompt.
         self.structured: Json = None
         #: How often the model was reminded of it.
@@ -64,15 +63,6 @@ class SessionState:
         """Return the events that waited for a prompt, once."""
         events, self._announcements = self._announcements, ()
         return events
-
-    def queue(self, prompt: str) -> None:
-        """Keep a prompt for the running turn, which reads it with its next tool results."""
-        self._queued = (*self._queued, prompt)
-
-    def take_queued(self) -> tuple[str, ...]:
-        """Return the prompts that waited, once."""
-        prompts, self._queued = self._queued, ()
-        return prompts
 
     def forget_denials(self) -> None:
         """Start an empty list of denied calls."""

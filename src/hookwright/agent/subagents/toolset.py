@@ -128,6 +128,11 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
         text = skill.instruct(arguments.get("args", ""))
         return ToolResult(response, f"Launching skill: {skill.name}", instructions=text)
 
+    def effect_of(arguments: dict[str, Json]) -> Effect:
+        """Law: a skill with hooks of its own needs permission, since these run from then on."""
+        skill = equipment.components.skills.get(str(arguments.get("skill")))
+        return Effect.OTHER if skill is not None and skill.hooks else Effect.SESSION
+
     text = {"type": "string"}
     listed = skills_part(equipment.components.skills.values())
     return Tool(
@@ -135,6 +140,7 @@ def skill_tool(equipment: Equipment, hooks: HookSession) -> Tool:
         description=f"Load a skill: its text tells you how to proceed. Skills:\n{listed or '(none)'}",
         parameters=parameters({"skill": text}, {"args": text}),
         effect=Effect.SESSION,
+        effect_of=effect_of,
         run=run,
         output={"type": "object"},
         render=lambda response: str(response),

@@ -81,6 +81,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     render: Callable[[Any], Text]
     #: Returns why a well-formed call cannot run, before any hook runs.
     objection: Callable[[Input], str | None] | None = None
+    #: Returns the effect of one call, where it depends on the input.
+    effect_of: Callable[[Input], Effect] | None = None
     #: Input fields that are paths.
     paths: tuple[str, ...] = ()
     #: Where the response repeats the path of the file, as keys from the outside in; it is shown as it was written.

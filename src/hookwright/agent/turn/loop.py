@@ -171,12 +171,12 @@ async def run_tools(actor: Actor, calls: Sequence[Block], earlier: Sequence[Bloc
 
 async def _read_queued(actor: Actor) -> None:
     """Add prompts that came during the turn to its results, unless a UserPromptSubmit hook refuses one."""
-    for prompt in actor.session.state.take_queued():
-        outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt))
+    for prompt in actor.session.inbox.take_joining():
+        outcome = await actor.fire(actor.event(UserPromptSubmit, prompt=prompt.text))
         if outcome.blocked or outcome.stop is not None:
             actor.dialogue.record_unread(outcome)
         else:
-            actor.dialogue.add_note(MEANWHILE.format(prompt=prompt))
+            actor.dialogue.add_note(MEANWHILE.format(prompt=prompt.text))
             actor.dialogue.record_firing(outcome)
 
 
