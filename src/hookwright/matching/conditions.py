@@ -140,7 +140,7 @@ class AgentTypeRule(msgspec.Struct, frozen=True):
 
 
 class Other(msgspec.Struct, frozen=True):
-    """A specifier of a tool without its own language; only a parameter can match, or the name in allow rules of Skill."""
+    """A specifier of a tool without its own language; a parameter can match, and the name in allow rules of Skill."""
 
     text: str
 
