@@ -297,6 +297,7 @@ def messages_api(*answers: Answer) -> Iterator[Server]:
             "ANTHROPIC_BASE_URL": server.url,
             "ANTHROPIC_API_KEY": "key",
             "ANTHROPIC_MODEL": "claude-haiku-5-5",
+            "CLAUDE_CODE_MAX_RETRIES": "2",
         }
         yield server
 

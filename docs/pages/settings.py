@@ -89,7 +89,7 @@ READ = {
     "ANTHROPIC_AUTH_TOKEN": "The same, with a bearer token.",
     "ANTHROPIC_BASE_URL": "Another address of that API.",
     "ANTHROPIC_MODEL": "The main model.",
-    "CLAUDE_CODE_MAX_RETRIES": "How often a failing call of that API is tried again.",
+    "CLAUDE_CODE_MAX_RETRIES": "How often a failing call of that API is tried again; 10 by default.",
     "ANTHROPIC_SMALL_FAST_MODEL": "The model of prompt and agent hooks without a `model`.",
     "OPENAI_API_KEY": "Use an OpenAI-compatible API, when no Anthropic key is set.",
     "OPENAI_BASE_URL": "Another address of that API.",

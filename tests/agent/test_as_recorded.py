@@ -18,7 +18,7 @@ from hookwright.agent.headless.stream_lines import StreamOptions, StreamOutput
 from hookwright.agent.state.options import ContinueLatest
 from hookwright.models.script import parse_script
 from hookwright.models.scripted import ScriptedModel
-from hookwright.models.types import Request
+from hookwright.models.types import Request, Retrying
 
 
 @pytest.fixture
@@ -172,6 +172,21 @@ def test_failures_at_the_end_of_a_session_are_not_in_the_stream(place: Place) ->
     place.hook("SessionEnd", "echo '{\"continue\": 5}'")
     place.answer("SubagentStop", {"systemMessage": "SAYS"})
     assert of(lines(place, Model([END])), "informational") == []
+
+
+def test_a_request_that_is_sent_again_has_a_line(place: Place) -> None:
+    class Busy(Model):
+        async def stream(self, request: Request) -> Any:
+            yield Retrying(attempt=1, most=10, delay=0.621, status=529, error="overloaded")
+            async for delta in super().stream(request):
+                yield delta
+
+    found = lines(place, Busy([END]))
+    names = [line.get("subtype") or line["type"] for line in found if not str(line.get("subtype")).startswith("hook_")]
+    assert names == ["init", "api_retry", "assistant", "success"]
+    line = {key: value for key, value in of(found, "api_retry")[0].items() if key not in ("uuid", "session_id", "type")}
+    count = {"subtype": "api_retry", "attempt": 1, "max_retries": 10, "retry_delay_ms": 621}
+    assert line == {**count, "error_status": 529, "error": "overloaded"}
 
 
 # ── messages and results ────────────────────────────────────────────────────

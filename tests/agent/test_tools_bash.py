@@ -131,8 +131,46 @@ def test_long_output_is_cut_in_the_middle(tmp_path: Path) -> None:
 
 
 def test_a_command_over_its_time_is_ended_with_all_its_children(tmp_path: Path) -> None:
-    done = call(make_bench(tmp_path), "Bash", command="echo early; sleep 60 & echo $! > pid; wait", timeout=300)
+    done = call(
+        make_bench(tmp_path), "Bash", command="sleep 0; echo early; sleep 60 & echo $! > pid; wait", timeout=300
+    )
     assert done.text == "Exit code 143\nCommand timed out after 0.3s\nearly"
+    assert gone(int((tmp_path / "project" / "pid").read_text()))
+
+
+def test_a_command_over_its_time_moves_to_the_background(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    ended: list[ShellEnded] = []
+    bench.shells.on_end = ended.append
+    go = tmp_path / "project" / "go"
+
+    async def whole() -> ToolResult:
+        command = "mkdir d; cd d; echo early; until [ -e ../go ]; do sleep 0.02; done; echo late >&2; exit 3"
+        done = await call_in(bench, "Bash", command=command, timeout=300)
+        (task,) = bench.shells.running()
+        assert Path(task.output).read_text() == "early\n"
+        go.touch()
+        while bench.shells.running():
+            await asyncio.sleep(0.02)
+        await bench.shells.aclose()
+        return done
+
+    done = asyncio.run(whole())
+    (end,) = ended
+    head = (
+        f"early\nCommand did not complete within its 0.3s timeout and was moved to the background (ID: {end.task.id})."
+    )
+    assert str(done.text).startswith(f"{head} Output is being written to: {end.task.output}. You will be notified")
+    about = {key: done.response[key] for key in ("stdout", "backgroundTaskId", "timedOutAfterMs")}
+    assert about == {"stdout": "early", "backgroundTaskId": end.task.id, "timedOutAfterMs": 300}
+    assert (end.status, end.killed, Path(end.task.output).read_text()) == (3, False, "early\nlate\n")
+    assert bench.cwd == str(tmp_path / "project")
+    assert not list((tmp_path / "session").glob("cwd-*"))
+
+
+def test_a_moved_command_ends_with_its_session(tmp_path: Path) -> None:
+    done = call(make_bench(tmp_path), "Bash", command="echo $$ > pid; while :; do sleep 1; done", timeout=300)
+    assert not done.is_error
     assert gone(int((tmp_path / "project" / "pid").read_text()))
 
 

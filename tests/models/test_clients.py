@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import anthropic
@@ -12,7 +13,7 @@ import openai
 import pytest
 
 from hookwright.models import from_environment
-from hookwright.models.anthropic import AnthropicModel
+from hookwright.models.anthropic import AnthropicModel, retry_delay
 from hookwright.models.openai import OpenAIModel
 from hookwright.models.types import (
     ApiError,
@@ -20,10 +21,12 @@ from hookwright.models.types import (
     Model,
     Request,
     Response,
+    Retrying,
     TextDelta,
     ToolDefinition,
     ToolUseDelta,
     Usage,
+    error_kind,
 )
 from servers import Answer, Server, call, chat_api, fail, messages_api, raw, say, slowly, torn
 
@@ -174,6 +177,41 @@ def test_a_passing_failure_is_retried_by_the_sdk(api: Api, status: int) -> None:
     with api(fail(status), say("at last")) as server:
         assert ask(server).text == "at last"
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(("status", "kind"), [(529, "overloaded"), (500, "server_error"), (429, "rate_limit")])
+def test_a_stream_says_that_it_is_sent_again(status: int, kind: str) -> None:
+    with messages_api(fail(status, "NO"), say("at last")) as server:
+        first, *rest = streamed(server)
+    assert isinstance(first, Retrying)
+    assert (first.attempt, first.most, first.status, first.error) == (1, 2, status, kind)
+    assert 0.5 <= first.delay <= 0.625
+    assert not any(isinstance(piece, Retrying) for piece in rest)
+    assert len(server.requests) == 2
+
+
+class Refused(Exception):
+    """An error as the SDK raises it, with the headers of the answer."""
+
+    def __init__(self, **headers: str) -> None:
+        self.response = SimpleNamespace(headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def test_the_pause_before_a_request_is_sent_again() -> None:
+    def failed(status: int, **headers: str) -> ApiError:
+        error = ApiError("x", status=status, kind=error_kind(status, None))
+        error.__cause__ = Refused(**headers)
+        return error
+
+    for attempt, pause in [(0, 0.5), (1, 1.0), (4, 8.0), (9, 32.0)]:
+        found = retry_delay(failed(529), attempt)
+        assert found is not None
+        assert pause <= found <= pause * 1.25
+    assert retry_delay(failed(429, retry_after="7"), 3) == 7.0
+    assert retry_delay(failed(400, x_should_retry="true", retry_after="1"), 0) == 1.0
+    assert retry_delay(failed(529, x_should_retry="false"), 0) is None
+    assert retry_delay(failed(400), 0) is None
+    assert (retry_delay(failed(429, retry_after="3600"), 0) or 99) < 1
 
 
 @both

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from hookwright.models.types import (
     NoThinking,
     Request,
     Response,
+    Retrying,
     TextDelta,
     ThinkingBudget,
     ToolUseDelta,
@@ -33,6 +36,14 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _API = "the Messages API"
+#: How often a request of the conversation is repeated, as in Claude Code.
+DEFAULT_RETRIES = 10
+#: How often a request is repeated, at most, whose repetitions are not reported: a hook's question has a time limit.
+_UNSEEN_RETRIES = 2
+_PASSING = frozenset({408, 409, 429})
+_BUSY = frozenset({"overloaded", "rate_limit", "server_error"})
+#: Seconds: the first and the longest pause before a repetition, and the longest one the API may ask for.
+_FIRST_PAUSE, _LAST_PAUSE, _LONGEST_WISH = 0.5, 32.0, 60
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODEL = "claude-sonnet-5-5"
 #: The short names used in settings files.
@@ -187,8 +198,7 @@ class AnthropicModel:
         # Without an explicit time limit the SDK refuses long answers that are not streamed.
         known: dict[str, Json] = {"api_key": key, "auth_token": token, "base_url": url, "timeout": api_timeout(env)}
         known["default_headers"] = client_headers(env)
-        if retries.isascii() and retries.isdigit():
-            known["max_retries"] = int(retries)
+        known["max_retries"] = int(retries) if retries.isascii() and retries.isdigit() else DEFAULT_RETRIES
 
         def connect() -> AsyncAnthropic:
             return load().AsyncAnthropic(**known)  # type: ignore[no-any-return]
@@ -217,6 +227,23 @@ class AnthropicModel:
         if request.schema is not None:
             body = with_schema(body, request.schema)
         client = await self._client.get()
+        attempt, begun = 0, False
+        while True:
+            try:
+                async for delta in self._stream(client.with_options(max_retries=0), body):
+                    begun = True
+                    yield delta
+                return
+            except ApiError as error:
+                delay = None if begun or attempt >= client.max_retries else retry_delay(error, attempt)
+                if delay is None:
+                    raise
+                status, kind = error.status, error.kind
+            attempt += 1
+            yield Retrying(attempt=attempt, most=client.max_retries, delay=delay, status=status, error=kind)
+            await asyncio.sleep(delay)
+
+    async def _stream(self, client: AsyncAnthropic, body: Mapping[str, Json]) -> AsyncIterator[Delta]:
         tool: Any = None
         with api_errors(_API, load(), _reported):
             async with client.messages.stream(**body) as stream:
@@ -244,6 +271,7 @@ class AnthropicModel:
 
     async def _create(self, body: Mapping[str, Json]) -> Response:
         client = await self._client.get()
+        client = client.with_options(max_retries=min(client.max_retries, _UNSEEN_RETRIES))
         with api_errors(_API, load(), _reported):
             return _response(await client.messages.create(**body))
 
@@ -251,6 +279,26 @@ class AnthropicModel:
 def load() -> Any:
     """Import the SDK."""
     return load_sdk(_API, "anthropic")
+
+
+def retry_delay(error: ApiError, attempt: int) -> float | None:
+    """Return the seconds until a failed request is sent again, after so many repetitions; None if it is not.
+
+    Law: the API's own word decides (`x-should-retry`); else requests are repeated that did not reach it, that it was
+    too busy for or failed at. The pause is the one it asks for (`retry-after`), up to a minute, else half a second,
+    doubled each time up to 32, and up to a quarter more, so that clients do not return together.
+    """
+    answer = getattr(error.__cause__, "response", None)
+    headers: Mapping[str, str] = {} if answer is None else answer.headers
+    asked = headers.get("x-should-retry")
+    passing = isinstance(error.__cause__, load().APIConnectionError) or error.status in _PASSING
+    if asked == "false" or not (asked == "true" or passing or error.kind in _BUSY):
+        return None
+    wanted = headers.get("retry-after", "")
+    if wanted.isascii() and wanted.isdigit() and 0 < int(wanted) <= _LONGEST_WISH:
+        return float(wanted)
+    pause: float = min(_FIRST_PAUSE * 2**attempt, _LAST_PAUSE)
+    return pause * (1 + random.random() / 4)
 
 
 def _refuses_schema(error: ApiError) -> bool:

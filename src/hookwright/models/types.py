@@ -194,8 +194,20 @@ class ToolUseDelta(msgspec.Struct, frozen=True):
     partial_json: str = ""
 
 
-#: A stream ends with exactly one Response, which contains all deltas.
-Delta = TextDelta | ToolUseDelta | Response
+class Retrying(msgspec.Struct, frozen=True, kw_only=True):
+    """A request failed and is sent again after a pause; nothing of its answer came before."""
+
+    #: 1 for the first repetition.
+    attempt: int
+    most: int
+    #: Seconds until then.
+    delay: float
+    status: int | None
+    error: ErrorKind
+
+
+#: A stream ends with exactly one Response, which contains all deltas of text and tool calls.
+Delta = TextDelta | ToolUseDelta | Retrying | Response
 
 
 @runtime_checkable

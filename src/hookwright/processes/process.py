@@ -135,6 +135,8 @@ class Process:
     _timer: asyncio.TimerHandle | None = None
     _pause = _CHECK_FIRST
     _line_waiters = 0
+    #: Gets every chunk of stdout as it is read.
+    _sink: Callable[[bytes], None] | None = None
     #: Called once, when the process and what must end with it have ended.
     on_end: Callable[[], None] | None = None
 
@@ -195,6 +197,13 @@ class Process:
         if self._ended is None or self._expired is None:
             return self._ended
         return Expired(self._expired, self._ended.output)
+
+    def pour_into(self, sink: Callable[[bytes], None]) -> CapturedOutput:
+        """Give a function what was kept of stdout so far and every later chunk; return what both streams had so far."""
+        output = self._capture.output()
+        sink(output.stdout.data)
+        self._sink = sink
+        return output
 
     async def first_line(self) -> bytes | None:
         """Wait for the first line on stdout that is not blank; None if none comes. If cancelled, end the process."""
@@ -299,6 +308,8 @@ class Process:
             self._close_output(stream)
             return False
         self._capture.add(stream, chunk)
+        if self._sink is not None and stream == STDOUT:
+            self._sink(chunk)
         if self._line_waiters and stream == STDOUT:
             self._notify()
         return True

@@ -29,6 +29,7 @@ from hookwright.agent.state.updates import (
     ModeChanged,
     Note,
     Opened,
+    Retried,
     Said,
     TaskEnded,
     TaskStarted,
@@ -39,6 +40,7 @@ from hookwright.agent.state.updates import (
     Update,
 )
 from hookwright.agent.state.user_notes import failed_closed
+from hookwright.models.types import Retrying
 from hookwright.observers import EventEnded, Notice
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome
@@ -185,6 +187,8 @@ class StreamOutput:
                 self._task(update)
             case Compacting() | CompactionEnded():
                 self._compaction(update)
+            case Retried(retry=retry):
+                self._retried(retry)
             case Ended(result=result):
                 self._ended(result)
             case _:
@@ -280,6 +284,12 @@ class StreamOutput:
         about = {"trigger": update.trigger, "pre_tokens": update.pre_tokens}
         self._system({"subtype": "compact_boundary", "compact_metadata": about})
         self._message("user", {"role": "user", "content": update.summary}, None, isSynthetic=True)
+
+    def _retried(self, retry: Retrying) -> None:
+        self._begin()
+        count = {"attempt": retry.attempt, "max_retries": retry.most, "retry_delay_ms": round(retry.delay * 1000)}
+        why = {"error_status": retry.status, "error": retry.error}
+        self._system({"subtype": "api_retry", **count, **why})
 
     def _ended(self, result: Result) -> None:
         """Print what the conversation does not contain, then the result."""

@@ -13,7 +13,7 @@ from hookwright.agent.permissions.rules import Behavior, ListedRule, Rules
 from hookwright.agent.permissions.suggest import Suggestion, suggestions
 from hookwright.agent.permissions.workspace import SENSITIVE, Workspace
 from hookwright.agent.tools.tool import Effect
-from hookwright.matching.conditions import is_about_files
+from hookwright.matching.conditions import host_of, is_about_files
 from hookwright.matching.shell import analyse_bash
 from hookwright.protocol.outcome import Allow, Ask, Decision, Deny
 
@@ -101,7 +101,7 @@ def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
         auto permits the edits.
     11. everything else: auto asks the classifier, the other modes ask the user.
 
-    dontAsk never asks the user: a call that would need approval is refused, and so is a skill without an allow rule.
+    dontAsk never asks the user: a call that would need approval is refused.
     """
     verdict = _first(call, mode, rules, hook, workspace)
     if mode is Mode.DONT_ASK and isinstance(verdict, AskUser):
@@ -113,9 +113,7 @@ def guard(call: ToolCall, rules: Rules, workspace: Workspace) -> Refuse | AskUse
     """Apply the deny and ask rules to a call; no allow overrides them."""
     denied = _held(Behavior.DENY, call, rules, workspace)
     if denied is not None and denied[1] is None:
-        command = call.input.get("command")
-        what = f"{call.tool} with command {command}" if isinstance(command, str) else call.tool
-        return Refuse(f"Permission to use {what} has been denied by the rule {_shown(denied[0])}.", By.RULE)
+        return Refuse(f"{_denied(call)} by the rule {_shown(denied[0])}.", By.RULE)
     asked = _held(Behavior.ASK, call, rules, workspace)
     found = asked if asked is not None and asked[1] is None else denied or asked
     if found is None:
@@ -139,6 +137,16 @@ def _held(
         return found
     named = rules.guard_files(behavior, named_files(command, call.cwd, workspace.home), where)
     return named if found is None or (named is not None and named[1] is None) else found
+
+
+def _denied(call: ToolCall) -> str:
+    """Return what a deny rule denied, the beginning of a sentence."""
+    host = host_of(call.input.get("url")) if call.tool == "WebFetch" else ""
+    if host:
+        return f"WebFetch denied access to domain:{host}"
+    command = call.input.get("command")
+    what = f"{call.tool} with command {command}" if isinstance(command, str) else call.tool
+    return f"Permission to use {what} has been denied"
 
 
 def _shown(listed: ListedRule) -> str:

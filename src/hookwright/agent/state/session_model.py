@@ -9,10 +9,23 @@ import msgspec
 
 from hookwright.models.anthropic import ALIASES
 from hookwright.models.prices import total_usd, usd
-from hookwright.models.types import ApiError, Delta, Model, Request, Response, Tunable, Tuning, Usage
+from hookwright.models.types import (
+    ApiError,
+    Delta,
+    ErrorKind,
+    Model,
+    Request,
+    Response,
+    Retrying,
+    Tunable,
+    Tuning,
+    Usage,
+)
 
 #: Dollars for writing a million tokens into a prompt cache, used for every model.
 CACHE_WRITE_PRICE = 3.75
+#: How often a busy model is asked again before the fallback is asked.
+PATIENCE = 2
 #: Seconds a prompt cache lives without being read.
 CACHE_LIFE = 300.0
 
@@ -54,7 +67,7 @@ class SessionModel:
         try:
             response = await self._inner.complete(named)
         except ApiError as error:
-            if not self._falls_back(named, error):
+            if not self._falls_back(named, error.kind):
                 raise
             response = await self._inner.complete(msgspec.structs.replace(named, model=self._fallback))
         finally:
@@ -68,19 +81,22 @@ class SessionModel:
         named, begun = self._named(request), False
         try:
             async for delta in self._inner.stream(named):
-                begun = True
+                if not isinstance(delta, Retrying):
+                    begun = True
+                elif delta.attempt > PATIENCE and self._falls_back(named, delta.error):
+                    raise ApiError(f"{named.model} is too busy", kind=delta.error, status=delta.status)
                 yield self._counted(delta)
         except ApiError as error:
-            if begun or not self._falls_back(named, error):
+            if begun or not self._falls_back(named, error.kind):
                 raise
             async for delta in self._inner.stream(msgspec.structs.replace(named, model=self._fallback)):
                 yield self._counted(delta)
         finally:
             self.seconds += time.monotonic() - started
 
-    def _falls_back(self, request: Request, error: ApiError) -> bool:
+    def _falls_back(self, request: Request, error: ErrorKind) -> bool:
         """Return whether another model may answer: the model is too busy, and it is not the fallback itself."""
-        return error.kind in ("overloaded", "rate_limit") and self._fallback not in (None, request.model)
+        return error in ("overloaded", "rate_limit") and self._fallback not in (None, request.model)
 
     def _counted(self, delta: Delta) -> Delta:
         if isinstance(delta, Response):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from hookwright.agent.state.endings import Result
+from hookwright.models.types import Retrying
 from hookwright.protocol.diagnostics import Diagnostic
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Late
@@ -173,10 +174,28 @@ class Ended(msgspec.Struct, frozen=True):
     result: Result
 
 
+class Retried(msgspec.Struct, frozen=True):
+    """A request to the model failed and is sent again after a pause."""
+
+    retry: Retrying
+
+
 #: What only a machine-readable stream reports; a screen has shown it already.
 StreamOnly = TurnBegan | CallTyped | CallDenied | TaskStarted | TaskEnded | Compacting | CompactionEnded
 Update = (
-    Opened | Typed | Said | ToolEnded | Added | Note | Diagnosed | HookEnded | Titled | ModeChanged | Ended | StreamOnly
+    Opened
+    | Typed
+    | Said
+    | ToolEnded
+    | Added
+    | Note
+    | Diagnosed
+    | HookEnded
+    | Titled
+    | ModeChanged
+    | Retried
+    | Ended
+    | StreamOnly
 )
 
 #: An exception in a listener is the host's mistake and raises out of the agent.

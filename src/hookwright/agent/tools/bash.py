@@ -8,9 +8,9 @@ import secrets
 import shlex
 
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.shells import exit_code, find_shell
+from hookwright.agent.tools.shells import MovedShell, exit_code, find_shell
 from hookwright.agent.tools.tool import OUTPUT_LIMIT, Effect, Input, Tool, ToolResult, failed, parameters, shape
-from hookwright.processes.process import Captured, CapturedOutput, Command, Expired, NotStarted
+from hookwright.processes.process import Captured, CapturedOutput, Command, Exit, Expired, NotStarted
 from hookwright.protocol.jsontext import Json
 from hookwright.storage import make_folder
 from hookwright.text import cut_middle
@@ -23,6 +23,11 @@ _SILENT = frozenset(
 )
 #: stdout and stderr are one text, in the order in which they were written.
 _ONE_STREAM = "exec 2>&1; "
+_RUNS_ON = (
+    "You will be notified when it completes. If it is still running after 30m in the background, it will be stopped "
+    "and you will be notified. It is running now: do not start a second copy while it runs. To check interim output, "
+    "use Read on that file path."
+)
 _STEPS = re.compile(r"&&|\|\||;|\n")
 
 
@@ -39,23 +44,40 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
     moved = os.path.join(context.folder, f"cwd-{secrets.token_hex(8)}")
     make_folder(context.folder)
     # An EXIT trap, so `cd x; exit 3` also moves.
-    trap = f"trap {shlex.quote(f'pwd >|{shlex.quote(moved)} 2>/dev/null')} EXIT; "
+    # The file exists as long as the call waits: a command that moved to the background does not move the session.
+    told = shlex.quote(moved)
+    trap = f"trap {shlex.quote(f'[ -e {told} ] && pwd >|{told} 2>/dev/null')} EXIT; "
+    command = _command(shell, _ONE_STREAM + prelude + trap + _eval(arguments["command"]), context)
     limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
     try:
-        ended = await context.shells.run(
-            _command(shell, _ONE_STREAM + prelude + trap + _eval(arguments["command"]), context), limit / 1000
-        )
+        os.close(os.open(moved, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        ended = await _ended(arguments, context, command, limit / 1000)
         _follow(moved, context)
     finally:
         if os.path.lexists(moved):
             os.unlink(moved)
     if isinstance(ended, NotStarted):
         return failed(ended.message)
-    response = _response(ended.output, _is_silent(arguments["command"]))
+    silent = _is_silent(arguments["command"])
+    if isinstance(ended, MovedShell):
+        about = {"backgroundTaskId": ended.task.id, "timedOutAfterMs": limit}
+        response = {**_response(ended.printed, silent), **about}
+        return ToolResult(response, f"{render(response)} Output is being written to: {ended.task.output}. {_RUNS_ON}")
+    response = _response(ended.output, silent)
     if isinstance(ended, Expired):
         return failed(_error(143, response, f"Command timed out after {_shown(limit)}"))
     code = exit_code(ended.status)
     return ToolResult(response, render(response)) if code == 0 else failed(_error(code, response))
+
+
+async def _ended(
+    arguments: Input, context: ToolContext, command: Command, limit: float
+) -> Exit | Expired | MovedShell | NotStarted:
+    """Law: a command that only waits is ended at its time limit; any other runs on in the background."""
+    text = arguments["command"]
+    if text.split()[:1] == ["sleep"]:
+        return await context.shells.run(command, limit)
+    return await context.shells.run_or_move(command, limit, text, arguments.get("description", ""))
 
 
 def _command(shell: str, script: str, context: ToolContext) -> Command:
@@ -119,9 +141,13 @@ def _shown(milliseconds: float) -> str:
 
 def render(response: Json) -> str:
     """Return stdout, then stderr, or a note that there was neither."""
-    if response.get("backgroundTaskId"):
-        return f"Command running in background with ID: {response['backgroundTaskId']}."
+    task, limit = response.get("backgroundTaskId"), response.get("timedOutAfterMs")
     said = [text for text in (response["stdout"], response["stderr"]) if text]
+    if task and limit is not None:
+        moved = f"Command did not complete within its {_shown(limit)} timeout and was moved to the background"
+        return "\n".join([*said, f"{moved} (ID: {task})."])
+    if task:
+        return f"Command running in background with ID: {task}."
     if said:
         return "\n".join(said)
     return "Done" if response.get("noOutputExpected") else "(Bash completed with no output)"
@@ -150,7 +176,12 @@ BASH = Tool(
     run=run,
     output=shape(
         {"stdout": "string", "stderr": "string", "interrupted": "boolean"},
-        {"isImage": "boolean", "noOutputExpected": "boolean", "backgroundTaskId": "string"},
+        {
+            "isImage": "boolean",
+            "noOutputExpected": "boolean",
+            "backgroundTaskId": "string",
+            "timedOutAfterMs": "number",
+        },
     ),
     render=render,
 )

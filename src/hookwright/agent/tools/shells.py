@@ -16,12 +16,25 @@ import msgspec
 
 from hookwright.processes.group import Group
 from hookwright.processes.guard import RUN_VARIABLE, mark_prefix, start_guarded
-from hookwright.processes.process import Command, Exit, ExitCode, Expired, NotStarted, Process, Signalled, Status
+from hookwright.processes.process import (
+    CapturedOutput,
+    Command,
+    Exit,
+    ExitCode,
+    Expired,
+    NotStarted,
+    Process,
+    Signalled,
+    Status,
+)
 from hookwright.processes.watchdog import Watchdog
 from hookwright.storage import make_folder
 
 #: Bytes of output after which a background command is ended.
 OUTPUT_LIMIT = 1024 * 1024 * 1024
+#: Seconds after which a command that moved to the background is ended.
+MOVED_LIMIT = 1800.0
+_EXPIRED = 143
 _LOOK = 5.0
 #: Seconds between SIGTERM and SIGKILL for processes left by commands.
 _GRACE = 1.5
@@ -35,6 +48,14 @@ class BackgroundShell(msgspec.Struct, frozen=True):
     description: str
     #: Where its stdout and stderr go.
     output: str
+
+
+class MovedShell(msgspec.Struct, frozen=True):
+    """A command that reached its time limit and now runs in the background."""
+
+    task: BackgroundShell
+    #: What it had printed until then.
+    printed: CapturedOutput
 
 
 class ShellEnded(msgspec.Struct, frozen=True):
@@ -95,7 +116,36 @@ class Shells:
         try:
             return await process.wait()
         finally:
-            self._left = {group for group in (*self._left, process.pid) if _exists(group)}
+            self._note_left(process)
+
+    async def run_or_move(
+        self, command: Command, timeout: float, text: str, description: str
+    ) -> Exit | MovedShell | NotStarted:
+        """Run a command to its end; one that reaches its time limit runs on in the background, within `MOVED_LIMIT`."""
+        process = self._begin(command)
+        if isinstance(process, NotStarted):
+            return process
+        waiting = asyncio.ensure_future(process.wait())
+        moved = False
+        try:
+            moved = not (await asyncio.wait({waiting}, timeout=timeout))[0]
+            if not moved:
+                return _by_itself(waiting.result())
+        finally:
+            if not moved:
+                waiting.cancel()
+                await asyncio.wait({waiting})
+                self._note_left(process)
+        task = self._task(text, description)
+        process.expire_after(MOVED_LIMIT)
+        fd = os.open(task.output, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        printed = process.pour_into(lambda chunk: _write(fd, chunk))
+        waiting.add_done_callback(lambda _: os.close(fd))
+        self._accompany(task, process, waiting)
+        return MovedShell(task, printed)
+
+    def _note_left(self, process: Process) -> None:
+        self._left = {group for group in (*self._left, process.pid) if _exists(group)}
 
     def _begin(self, command: Command, timeout: float | None = None) -> Process | NotStarted:
         """Start a command under its own mark; the watchdog forgets it once nothing of it is left."""
@@ -112,27 +162,33 @@ class Shells:
 
     def start(self, command: Command, text: str, description: str) -> BackgroundShell | NotStarted:
         """Start a command in the background; its output goes to a file."""
+        task = self._task(text, description)
+        argv = (*command.argv[:-1], f"exec >{shlex.quote(task.output)} 2>&1; {command.argv[-1]}")
+        process = self._begin(msgspec.structs.replace(command, argv=argv))
+        if isinstance(process, NotStarted):
+            os.unlink(task.output)
+            return process
+        self._accompany(task, process, asyncio.ensure_future(process.wait()))
+        return task
+
+    def _task(self, text: str, description: str) -> BackgroundShell:
+        """Name a background command and create the empty file for its output."""
         name = f"b{secrets.token_hex(4)}"
         folder = os.path.join(self._folder, "tasks")
         make_folder(folder)
         output = os.path.join(folder, f"{name}.output")
         os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        argv = (*command.argv[:-1], f"exec >{shlex.quote(output)} 2>&1; {command.argv[-1]}")
-        process = self._begin(msgspec.structs.replace(command, argv=argv))
-        if isinstance(process, NotStarted):
-            os.unlink(output)
-            return process
-        task = BackgroundShell(name, text, description, output)
-        self._running[name] = (task, process)
+        return BackgroundShell(name, text, description, output)
+
+    def _accompany(self, task: BackgroundShell, process: Process, waiting: asyncio.Future[Exit | Expired]) -> None:
+        self._running[task.id] = (task, process)
         if self.on_start is not None:
             self.on_start(task)
-        watcher = asyncio.ensure_future(self._watch(task, process))
+        watcher = asyncio.ensure_future(self._watch(task, process, waiting))
         self._watchers.add(watcher)
         watcher.add_done_callback(self._watchers.discard)
-        return task
 
-    async def _watch(self, task: BackgroundShell, process: Process) -> None:
-        waiting = asyncio.ensure_future(process.wait())
+    async def _watch(self, task: BackgroundShell, process: Process, waiting: asyncio.Future[Exit | Expired]) -> None:
         try:
             while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
                 if _size(task.output) > OUTPUT_LIMIT:
@@ -141,10 +197,11 @@ class Shells:
         finally:
             waiting.cancel()
             self._running.pop(task.id, None)
-            self._left = {group for group in (*self._left, process.pid) if _exists(group)}
-        assert isinstance(ended, Exit)
+            self._note_left(process)
+        expired = isinstance(ended, Expired)
         if self.on_end is not None:
-            self.on_end(ShellEnded(task, exit_code(ended.status), task.id in self._killed))
+            status = _EXPIRED if isinstance(ended, Expired) else exit_code(ended.status)
+            self.on_end(ShellEnded(task, status, expired or task.id in self._killed))
 
     def running(self) -> tuple[BackgroundShell, ...]:
         """Return the background commands that have not ended."""
@@ -165,6 +222,18 @@ class Shells:
             await asyncio.wait(self._watchers)
         await _end_groups(self._left)
         self._left = set()
+
+
+def _by_itself(ended: Exit | Expired) -> Exit:
+    assert isinstance(ended, Exit)  # it had no limit of its own
+    return ended
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Append to a file; a full disk loses output, not the command."""
+    with contextlib.suppress(OSError):
+        while data:
+            data = data[os.write(fd, data) :]
 
 
 def _size(path: str) -> int:

@@ -21,13 +21,13 @@ from hookwright.agent.state.endings import (
 )
 from hookwright.agent.state.prompts import MEANWHILE, STOPPED_BY_USER
 from hookwright.agent.state.stops import Stops
-from hookwright.agent.state.updates import CallTyped, Note, Typed
+from hookwright.agent.state.updates import CallTyped, Note, Retried, Typed
 from hookwright.agent.transcript import stop_summary
 from hookwright.agent.turn.compaction import compact_if_full
 from hookwright.agent.turn.display import display
 from hookwright.agent.turn.late_hooks import deliver_late
 from hookwright.agent.turn.tool_call import Handled, changes_nothing, handle
-from hookwright.models.types import ApiError, Block, Request, Response, TextDelta
+from hookwright.models.types import ApiError, Block, Request, Response, Retrying, TextDelta
 from hookwright.protocol.events import PostToolBatch, Stop, StopFailure, SubagentStop, UserPromptSubmit
 from hookwright.protocol.jsontext import Json
 from hookwright.visibility import Place, model_texts
@@ -115,7 +115,9 @@ async def _stream(actor: Actor) -> Response:
     async for delta in actor.session.model.stream(request):
         if isinstance(delta, Response):
             return delta
-        if isinstance(delta, TextDelta):
+        if isinstance(delta, Retrying):
+            actor.session.tell(Retried(delta))
+        elif isinstance(delta, TextDelta):
             actor.session.tell(Typed(delta.text, actor.role.parent_tool_use_id))
         else:
             actor.session.tell(CallTyped(delta.id, delta.name, delta.partial_json, actor.role.parent_tool_use_id))

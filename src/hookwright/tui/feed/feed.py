@@ -177,6 +177,10 @@ class Feed:
                 self.title = title
             case updates.ModeChanged(mode=mode):
                 self.mode = mode
+            case updates.Retried(retry=retry):
+                why = retry.error if retry.status is None else f"{retry.status}, {retry.error}"
+                again = f"trying again in {retry.delay:.0f} s ({retry.attempt} of {retry.most})"
+                self.say(f"The request to the model failed ({why}); {again}.", Level.WARNING, "api-retry")
             case updates.Ended(result=result):
                 self._ended(result)
             case (
