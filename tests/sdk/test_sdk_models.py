@@ -25,7 +25,7 @@ class Asked:
 
     def __init__(self, bench: Bench, env: dict[str, str], **more: Any) -> None:
         self.lines: list[str] = []
-        whole = {"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", "CLAUDE_CODE_MAX_RETRIES": "0", **env}
+        whole = {"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", **env, "CLAUDE_CODE_MAX_RETRIES": "0"}
         self.heard: Heard = bench.ask("go", cli_path=PROGRAM, env=whole, stderr=self.lines.append, **more)
 
     @property
