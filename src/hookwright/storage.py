@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -79,7 +78,7 @@ def replace_file(path: str, data: bytes, *, mode: int | None = None, durable: bo
     if mode is None:
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(os.stat(path).st_mode)
-    temporary = os.path.join(folder, f".hookwright-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".hookwright-{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:

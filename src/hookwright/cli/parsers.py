@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 
 from hookwright.cli import COMMANDS, sentence
+from hookwright.cli.terminal import columns
 
+#: The width of a page that no terminal shows.
+_COLUMNS = 80
 _HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
 
 
 class HelpPage(argparse.HelpFormatter):
     """A help page whose headings and texts begin with a capital."""
+
+    def __init__(self, prog: str) -> None:
+        # argparse makes one for every option that is added, and would import shutil for its width.
+        super().__init__(prog, width=(columns(sys.stdout) or _COLUMNS) - 2)
 
     def start_section(self, heading: str | None) -> None:
         """Begin a section under our name for it."""

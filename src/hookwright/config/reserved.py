@@ -9,6 +9,7 @@ trusts, is never a project's to set, trusted or not. The modes that ask nothing 
 from __future__ import annotations
 
 import enum
+import functools
 import re
 
 
@@ -22,8 +23,8 @@ class Variable(enum.Enum):
 
 
 #: Where requests, credentials and this program's own settings go.
-_RESERVED = re.compile(
-    r"""ANTHROPIC_.*|OPENAI_(?!\w*MODEL$).*|HOOKWRIGHT_.*|XDG_.*|.*_(?:BASE_URL|CA_BUNDLE|PROXY)
+_RESERVED = r"""
+    ANTHROPIC_.*|OPENAI_(?!\w*MODEL$).*|HOOKWRIGHT_.*|XDG_.*|.*_(?:BASE_URL|CA_BUNDLE|PROXY)
     |(?:AZURE_OPENAI|GEMINI|GOOGLE|MISTRAL|OPENROUTER|BEDROCK|VERTEX)_API_KEY
     |(?:HTTP|HTTPS|ALL|NO|FTP)_PROXY|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN|PROFILE
         |DEFAULT_PROFILE|CONFIG_FILE|SHARED_CREDENTIALS_FILE|ENDPOINT_URL.*|CA_BUNDLE|WEB_IDENTITY_TOKEN_FILE|ROLE_ARN
@@ -31,12 +32,10 @@ _RESERVED = re.compile(
     |OTEL_(?:EXPORTER_.*|RESOURCE_DETECTORS|PYTHON_.*|TRACES_EXPORTER|METRICS_EXPORTER|LOGS_EXPORTER|PROPAGATORS)
     |SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|HOME|USERPROFILE|TMPDIR|TMP|TEMP
     |CLAUDE_CONFIG_DIR|CLAUDE_CODE_(?:SHELL_PREFIX|SUBPROCESS_ENV_SCRUB|PROJECT_DIR_NAME|REMOTE|USE_BEDROCK|USE_VERTEX
-        |API_KEY_HELPER.*|OAUTH_.*)|CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE""",
-    re.VERBOSE,
-)
+        |API_KEY_HELPER.*|OAUTH_.*)|CLAUDECODE|CLAUDE_PROJECT_DIR|CLAUDE_ENV_FILE"""
 #: Programs, libraries, options and start files of other programs.
-_LOADS_CODE = re.compile(
-    r"""PATH|PATHEXT|SHELL|COMSPEC|ENV|IFS|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_(?:ENV|FUNC_.*|LOADABLES_PATH
+_LOADS_CODE = r"""
+    PATH|PATHEXT|SHELL|COMSPEC|ENV|IFS|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|BASH_(?:ENV|FUNC_.*|LOADABLES_PATH
         |XTRACEFD)|CDPATH|FPATH|ZDOTDIR|INPUTRC|GLOBIGNORE|FCEDIT
     |LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_.*|GLIBC_TUNABLES|RES_OPTIONS|HOSTALIASES
     |PYTHON(?:PATH|HOME|STARTUP|USERBASE|PLATLIBDIR|PYCACHEPREFIX|BREAKPOINT|INSPECT|EXECUTABLE|WARNINGS|SAFEPATH
@@ -56,9 +55,7 @@ _LOADS_CODE = re.compile(
     |(?:PY|RB|NOD|GO|J|PHP|PL|SWIFT|EX|CR|TF)ENV_.*|(?:ASDF|MISE|RTX|RVM|NVM|FNM|VOLTA|SDKMAN|RUSTUP|NODIST|PROTO)_.*
     |.*_(?:OPTIONS|OPTS|PRELOAD|WRAPPER|EDITOR|PAGER|SHELL|COMMAND|CMD|EXEC|PROGRAM|BINARY|BIN|PLUGINS?|MODULES?|LIBS?
         |LIBRARY|PATH|PATHS|RC|RCFILE|CONFIG|CONFIG_FILE|STARTUP|INIT|HOOKS?|LAUNCHER|INTERPRETER|PYTHON|NODE|AGENT|HOME)
-    """,
-    re.VERBOSE,
-)
+    """
 _KNOWN = frozenset(
     "TZ LANG LANGUAGE TERM COLORTERM COLUMNS LINES CI DEBUG VERBOSE QUIET NO_COLOR FORCE_COLOR CLICOLOR NODE_ENV "  # noqa: SIM905
     "RAILS_ENV RACK_ENV FLASK_ENV APP_ENV ENVIRONMENT STAGE REGION PORT LOG_LEVEL "
@@ -66,46 +63,50 @@ _KNOWN = frozenset(
     "MAX_MCP_OUTPUT_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT DISABLE_TELEMETRY DISABLE_AUTOUPDATER".split()
 )
 #: The last word of names that hold a plain value.
-_PLAIN = re.compile(
-    r"""(?:LC|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)_(?:REGION|ZONE|VERSION|BRANCH|NAME|ENV|ENVIRONMENT|MODE|LEVEL|STAGE|STAGING
+_PLAIN = r"""
+    (?:LC|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)_(?:REGION|ZONE|VERSION|BRANCH|NAME|ENV|ENVIRONMENT|MODE|LEVEL|STAGE|STAGING
     |DEBUG|VERBOSE|QUIET|PORT|TIMEOUT|LIMIT|ENABLED|DISABLED|ENABLE|DISABLE|COLOR|LANG|LOCALE|TZ|TIMEZONE
     |COUNT|SIZE|WIDTH|HEIGHT|LENGTH|MS|SECONDS|MINUTES|RETRIES|WORKERS|JOBS|THREADS|TOKENS|ID|SLUG|TITLE|TAG|LABEL|KIND
     |TYPE|FORMAT|ENCODING|CTYPE|ALL|MESSAGES|NUMERIC|TIME|COLLATE|USER|OWNER|TEAM|ORG|PROJECT|SERVICE|ACCOUNT|CURRENCY
-    |THRESHOLD|SEED|DATE|YEAR|MAX|MIN|PERCENT|RATE|SUFFIX|STYLE|THEME|QUEUE|TOPIC|TABLE|ATTRIBUTES|MODEL|ATTEMPTS)""",
-    re.VERBOSE,
-)
+    |THRESHOLD|SEED|DATE|YEAR|MAX|MIN|PERCENT|RATE|SUFFIX|STYLE|THEME|QUEUE|TOPIC|TABLE|ATTRIBUTES|MODEL|ATTEMPTS)"""
 #: Words in names of variables that decide where something goes, or what is checked.
-_WEIGHTY = re.compile(
-    r"""(?:.*_)?(?:SSL|TLS|HTTPS?|VERIFY|CERTS?|CERTIFICATES?|AUTH|SECUR(?:E|ITY)|INSECURE|GUARDS?|POLICY|SANDBOX|TRUST(?:ED)?
+_WEIGHTY = r"""
+    (?:.*_)?(?:SSL|TLS|HTTPS?|VERIFY|CERTS?|CERTIFICATES?|AUTH|SECUR(?:E|ITY)|INSECURE|GUARDS?|POLICY|SANDBOX|TRUST(?:ED)?
     |PROXY|ENDPOINTS?|URLS?|URI|ADDR|ADDRESS|TOKEN|SECRETS?|PASSWORD|PWD|KEYS?|CREDENTIALS?|HOOKS?|PERMISSIONS?|ALLOW(?:ED)?
-    |DENY|DENIED|CONFIRM|APPROVAL|REVIEW|CHECKS?|SCRUB|REGISTRY|REMOTE|SERVER|DOMAIN|UNIVERSE)(?:_.*)?""",
-    re.VERBOSE,
-)
+    |DENY|DENIED|CONFIRM|APPROVAL|REVIEW|CHECKS?|SCRUB|REGISTRY|REMOTE|SERVER|DOMAIN|UNIVERSE)(?:_.*)?"""
 #: Values of variables that other programs put into a host name or a path: a region, a locale, a version.
-_PART_OF_ADDRESS = re.compile(
-    r"(?:.*_)?(?:REGION|ZONE|VERSION|LANG|LANGUAGE|LOCALE|TERM|PORT|ENV|ENVIRONMENT|STAGE)|LC_.*"
-)
-_LABEL = re.compile(r"[A-Za-z0-9_.,:+@ -]*")
+_PART_OF_ADDRESS = r"(?:.*_)?(?:REGION|ZONE|VERSION|LANG|LANGUAGE|LOCALE|TERM|PORT|ENV|ENVIRONMENT|STAGE)|LC_.*"
+_LABEL = r"[A-Za-z0-9_.,:+@\ -]*"
 #: Modes in which calls run without asking the user.
 _MODES = frozenset({"bypassPermissions", "auto"})
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern at its first use: most projects set no variables, and these patterns take 8 ms."""
+    return re.compile(pattern, re.VERBOSE)
+
+
+def _is(pattern: str, text: str) -> bool:
+    return _compiled(pattern).fullmatch(text) is not None
 
 
 def variable_kind(name: str, value: str = "") -> Variable:
     """Return what a project may do with an environment variable, whatever the case of its name."""
     kind = _kind(name.upper())
-    if kind is Variable.HARMLESS and _PART_OF_ADDRESS.fullmatch(name.upper()) and not _LABEL.fullmatch(value):
+    if kind is Variable.HARMLESS and _is(_PART_OF_ADDRESS, name.upper()) and not _is(_LABEL, value):
         return Variable.UNKNOWN
     return kind
 
 
 def _kind(upper: str) -> Variable:
-    if _RESERVED.fullmatch(upper):
+    if _is(_RESERVED, upper):
         return Variable.RESERVED
     if upper in _KNOWN:
         return Variable.HARMLESS
-    if _LOADS_CODE.fullmatch(upper):
+    if _is(_LOADS_CODE, upper):
         return Variable.LOADS_CODE
-    return Variable.HARMLESS if _PLAIN.fullmatch(upper) and not _WEIGHTY.fullmatch(upper) else Variable.UNKNOWN
+    return Variable.HARMLESS if _is(_PLAIN, upper) and not _is(_WEIGHTY, upper) else Variable.UNKNOWN
 
 
 def reserved_variable(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -182,6 +181,8 @@ def _lines(name: str, old: str, new: str) -> Iterator[str]:
         # A comparison takes time with the square of the lines; a long file is shown as it is now.
         yield from (f"--- {name} (trusted)", f"+++ {name} (now)", *(f"+{line}" for line in new.splitlines()))
         return
+    import difflib  # only a review shows what changed
+
     yield from difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"{name} (trusted)", f"{name} (now)", lineterm=""
     )

@@ -23,9 +23,10 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
+from hookwright.matching import shell
 from hookwright.matching.matchers import MATCH, NO_MATCH, Answer, Match, NoMatch, Undecided
 from hookwright.matching.paths import PathPattern, Where, absolute, located, parse_path, spellings
-from hookwright.matching.shell import CommandPattern, Wildcard, allowed, analyse_bash, analyse_powershell, canonical
+from hookwright.matching.shell import CommandPattern, Wildcard, allowed
 from hookwright.protocol.jsontext import Json
 
 __all__ = [
@@ -257,7 +258,7 @@ def _specifier(text: str, tool: str, content: str, parameter: Parameter | None) 
     if tool == "Bash":
         return Bash(CommandPattern(content))
     if tool == "PowerShell":
-        return PowerShell(CommandPattern(canonical(content)))
+        return PowerShell(CommandPattern(shell.canonical(content)))
     if tool in FILE_FIELDS:
         return Path(parse_path(content))
     if tool in _AGENTS:
@@ -320,8 +321,8 @@ def allowed_by(rules: Sequence[Rule], tool_name: str, tool_input: Mapping[str, J
     if MATCH not in answers and isinstance(command, str):
         bash = [rule.specifier.pattern for rule in covering if isinstance(rule.specifier, Bash)]
         script = [rule.specifier.pattern for rule in covering if isinstance(rule.specifier, PowerShell)]
-        answers += [allowed(bash, analyse_bash(command))] if bash else []
-        answers += [allowed(script, analyse_powershell(command))] if script else []
+        answers += [allowed(bash, shell.analyse_bash(command))] if bash else []
+        answers += [allowed(script, shell.analyse_powershell(command))] if script else []
     if MATCH in answers:
         return MATCH
     return next((answer for answer in answers if isinstance(answer, Undecided)), NO_MATCH)
@@ -331,7 +332,9 @@ def _command(rule: Rule, pattern: CommandPattern, tool_input: Mapping[str, Json]
     command = tool_input.get("command")
     if not isinstance(command, str):
         return Undecided("the call has no command")
-    analysis = analyse_powershell(command) if isinstance(rule.specifier, PowerShell) else analyse_bash(command)
+    analysis = (
+        shell.analyse_powershell(command) if isinstance(rule.specifier, PowerShell) else shell.analyse_bash(command)
+    )
     match reading:
         case Reading.CONDITION:
             return pattern.as_condition(command, analysis)

@@ -113,15 +113,14 @@ def redact(text: str) -> str:
 # ── environments ────────────────────────────────────────────────────────────
 
 SCRUB_VARIABLE = "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB"
-_SECRET_NAME = re.compile(
+_SECRET_NAME = (
     r"^(?:ANTHROPIC_|AWS_|AZURE_|ARM_|GOOGLE_APPLICATION_|GCP_|OPENAI_|CLOUDFLARE_|DIGITALOCEAN_)"
     r"|(?:^|_|PG|MYSQL|REDIS)(?:API_?KEYS?|ACCESS_?KEY(?:_ID)?|SECRET_?KEY(?:_BASE)?|PRIVATE_?KEY|SIGNING_?KEY"
     r"|ENCRYPTION_?KEY|MASTER_?KEY|LICENSE_?KEY|ACCOUNT_?KEY|AUTH_?KEY|SSH_?KEY|DEPLOY_?KEY|KEY_?BASE64|APIKEY"
     r"|(?:[A-Z0-9]*)TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|CREDENTIALS?|CREDS|AUTH|COOKIES?|SESSION_?ID|DSN"
     r"|PAT|JWT|OTP|WEBHOOK(?:_?URL)?|CONNECTION_?STRING|CONN_?STR)(?:_?\d+|_PROD|_DEV|_TEST|_LIVE|_B64|_BASE64|_FILE)?$"
     r"|(?:DATABASE|DB|REDIS|MONGO(?:DB)?|POSTGRES(?:QL)?|MYSQL|AMQP|RABBITMQ|BROKER|CELERY_BROKER|ELASTIC(?:SEARCH)?)"
-    r"_(?:URL|URI|DSN)$|^MYSQL_PWD$|^PGPASSFILE$|_AUTH_?TOKEN$|_PWD$",
-    re.IGNORECASE,
+    r"_(?:URL|URI|DSN)$|^MYSQL_PWD$|^PGPASSFILE$|_AUTH_?TOKEN$|_PWD$"
 )
 _NEVER_SECRET = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", SCRUB_VARIABLE})
 
@@ -138,4 +137,4 @@ def scrubbed(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    return _SECRET_NAME.search(name) is not None or redact(value) != value
+    return re.search(_SECRET_NAME, name, re.IGNORECASE) is not None or redact(value) != value
