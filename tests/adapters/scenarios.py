@@ -430,13 +430,22 @@ SCENARIOS: dict[str, Scenario] = {
 # ── the table ───────────────────────────────────────────────────────────────
 
 #: Framework, as its driver is called → its name on the page.
-FRAMEWORKS = {"pydantic_ai": "Pydantic AI", "agent_framework": "Agent Framework", "langchain": "LangChain"}
+FRAMEWORKS = {
+    "pydantic_ai": "Pydantic AI",
+    "agent_framework": "Agent Framework",
+    "langchain": "LangChain",
+    "google_adk": "Google ADK",
+}
+
+#: The module of a framework, if it is not called as its driver is.
+MODULES = {"google_adk": "google.adk"}
 
 #: Framework → scenario that it cannot express → why.
 CANNOT: Mapping[str, Mapping[str, str]] = {
     "pydantic_ai": {},
     "agent_framework": {"sync": "the framework has no synchronous run"},
     "langchain": {},
+    "google_adk": {},
 }
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.scenarios import CANNOT, FRAMEWORKS, PAGE, SCENARIOS, World, page_with_table
+from adapters.scenarios import CANNOT, FRAMEWORKS, MODULES, PAGE, SCENARIOS, World, page_with_table
 
 RUNS = [(one, name) for one in FRAMEWORKS for name in SCENARIOS if name not in CANNOT[one]]
 
 
 @pytest.mark.parametrize(("framework", "scenario"), RUNS)
 def test_scenario(framework: str, scenario: str, tmp_path: Path) -> None:
-    pytest.importorskip(framework)
+    pytest.importorskip(MODULES.get(framework, framework))
     SCENARIOS[scenario](importlib.import_module(f"adapters.drive_{framework}"), World(tmp_path))
 
 

@@ -89,6 +89,10 @@ class Turn(ToolMoments):
         refusals, self.talk.refusals = self.talk.refusals, []
         return Requested("\n".join(refusals) or None, stop, (*self.talk.texts(), *said))
 
+    def seen(self, results: Iterable[SeenResult]) -> Pending[None]:
+        """Check that hooks saw results that appear outside a model request, as in a live conversation."""
+        return self.bridge.submit(self._reconcile(tuple(results)))
+
     async def _reconcile(self, results: tuple[SeenResult, ...]) -> None:
         unhooked = self.talk.ledger.unhooked(results)
         if unhooked:
