@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hookwright.cli import main
+from hookwright.cli.history.interrupts import Interrupts
 from hookwright.cli.history.output import ReportFile
 from hookwright.cli.history.replay import replayed
 from hookwright.replay.gate import read_gate
@@ -168,7 +171,7 @@ def written(place: Place) -> Callable[[str], str]:
     conditions = Conditions(isolation=working_level() or "", jobs=1)
     source = past_events(["events.jsonl"], coverage=coverage)
     with prepared(source, place.candidate(), "none", conditions=conditions) as ready:
-        found, _ = replayed(ready, coverage, ReportFile("json", None, gate), 0.0)
+        found = replayed(ready, coverage, ReportFile("json", None, gate), Interrupts())
 
     def write(kind: str) -> str:
         ReportFile(kind, "report", gate).end(found, 0)
@@ -273,6 +276,28 @@ def test_ctrl_c_leaves_a_valid_partial_report(place: Place) -> None:
     assert (found["kind"], found["partial"]) == ("report", True)
     assert 0 < found["events"] < found["settings"]["total"]
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.05, 0.15, 0.3, 0.6, None])
+def test_ctrl_c_at_any_moment_leaves_a_valid_report_and_no_process(place: Place, moment: float | None) -> None:
+    command = [sys.executable, "-m", "hookwright.cli", "replay", HISTORY, "--format", "json", "--jobs", "2"]
+    options = ["--candidate", place.candidate(SLOW, "slow.sh"), "--baseline", "none", "--no-cache"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*command, *options], **pipes, start_new_session=True, text=True) as running:  # type: ignore[call-overload]
+        # The command has begun when the last of its libraries is there.
+        while running.poll() is None and "/_ctypes." not in Path(f"/proc/{running.pid}/maps").read_text():
+            time.sleep(0.01)
+        time.sleep(random.uniform(0, 1.5) if moment is None else moment)
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode in (130, 0), err
+    assert "Traceback" not in err
+    if out:
+        assert json.loads(out)["partial"] is (running.returncode == 130)
+    else:
+        assert running.returncode == 130  # before the command began
+    with pytest.raises(ProcessLookupError):
+        os.killpg(running.pid, 0)
 
 
 def test_hooks_of_the_project_need_trust(place: Place) -> None:

@@ -44,6 +44,8 @@ AS_CLI = "--output-format"
 USAGE = 2
 #: The status of a command that could not do its work, although it was asked correctly.
 FAILED = 1
+#: The status of a command that Ctrl+C ended.
+_INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -102,6 +104,8 @@ def _run_as_program(name: str, args: list[str]) -> int:
     gc.disable()
     try:
         return _run(name, args, gc.enable)
+    except KeyboardInterrupt:  # before the command itself began
+        return _INTERRUPTED
     finally:
         gc.freeze()  # otherwise a short command spends a tenth of its time on taking the interpreter apart
 
@@ -149,7 +153,7 @@ def _guarded(module: ModuleType, parsed: Namespace, usage: int) -> int:
         print("hookwright: the working directory no longer exists; change to another one", file=sys.stderr)
         return _refused(module, usage)
     except KeyboardInterrupt:
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         return streams.UNKNOWN
     problem = streams.problem()

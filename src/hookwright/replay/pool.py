@@ -38,6 +38,21 @@ def process_pool(jobs: int) -> ProcessPoolExecutor:
 def _initialise() -> None:
     # A handler, not SIG_IGN, which hooks would inherit; Ctrl+C is for the process that started the workers.
     signal.signal(signal.SIGINT, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl+C back while workers are started or stopped.
+
+    Law: no worker is left that its pool does not know; the server of workers and every worker begin with Ctrl+C held
+    back, so it cannot end one before it is ready for that.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Workers(Protocol):
@@ -87,9 +102,10 @@ class PoolWorkers:
 
     def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
         """Hand a task out, to a new pool if the one before broke."""
-        if self._pool is None:
-            self._pool = process_pool(self.jobs)
-        return self._pool.submit(work, packed, *arguments)
+        with _without_interrupts():
+            if self._pool is None:
+                self._pool = process_pool(self.jobs)
+            return self._pool.submit(work, packed, *arguments)
 
     def renew(self) -> None:
         """Give a broken pool up."""
@@ -100,8 +116,11 @@ class PoolWorkers:
     @contextmanager
     def alone(self) -> Iterator[PoolWorkers]:
         """Return one process."""
-        with process_pool(1) as pool:
-            yield PoolWorkers(pool, 1)
+        workers = PoolWorkers(None, 1)
+        try:
+            yield workers
+        finally:
+            workers.close()
 
     def trying(self) -> PoolWorkers:
         """Return one process: what handlers do while they are tried is not seen by others."""
@@ -112,12 +131,13 @@ class PoolWorkers:
         pool = self._pool
         if not isinstance(pool, ProcessPoolExecutor) or pool is self._given:
             return
-        processes = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+        with _without_interrupts():
+            processes = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join()
 
 
 class TaskRun(Generic[T]):

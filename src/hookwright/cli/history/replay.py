@@ -15,6 +15,7 @@ import msgspec
 from hookwright._version import __version__
 from hookwright.cases.record import as_json as cases_as_json
 from hookwright.cases.record import as_yaml as cases_as_yaml
+from hookwright.cli.history.interrupts import Interrupts
 from hookwright.cli.history.output import FORMATS, ReportFile
 from hookwright.cli.history.where import HERE, workers
 from hookwright.cli.journaloptions import moment
@@ -147,20 +148,22 @@ def run(args: argparse.Namespace) -> int:
     candidate, baseline = sides(args)
     began = time.perf_counter()
     with ExitStack() as closing:
+        interrupts = closing.enter_context(Interrupts())
         fleet = closing.enter_context(workers(args.on))
         conditions = _conditions(args, where, fleet)
-        source = _source(args, where, coverage)
+        source = _source(args, where, coverage, interrupts)
         ready = closing.enter_context(prepared(source, candidate, baseline, conditions=conditions, executor=fleet))
-        if not ready.total:
+        if not ready.total and not interrupts.noted:
             raise ConfigError(_nothing(args, coverage))
         remark(problems(where.load()))
-        found, interrupted = replayed(ready, coverage, output, began)
-    output.end(found, ready.repeats)
-    if args.cases is not None:
-        _write_cases(args.cases, found.changes)
+        found = replayed(ready, coverage, output, interrupts)
+        found = msgspec.structs.replace(found, seconds=time.perf_counter() - began)
+        output.end(found, ready.repeats)
+        if args.cases is not None:
+            _write_cases(args.cases, found.changes)
     failures = [text for _, text in gate.failures(found.totals)]
     say((f"hookwright: {text}" for text in failures), sys.stderr)
-    if interrupted:
+    if found.interrupted:
         return INTERRUPTED
     return FOUND if failures else CLEAN
 
@@ -171,29 +174,35 @@ def sides(args: argparse.Namespace) -> tuple[str, str]:
     return args.candidate, baseline
 
 
-def replayed(ready: Replay, coverage: Coverage, output: ReportFile, began: float) -> tuple[ReportFinding, bool]:
+def replayed(ready: Replay, coverage: Coverage, output: ReportFile, interrupts: Interrupts) -> ReportFinding:
     """Replay everything, or up to Ctrl+C; what is done until then is a valid report."""
     totals, kept = Totals.of(ready, coverage), []
     described = about(ready, __version__)
     progress = Progress(sys.stderr, "events", ready.total)
-    interrupted = False
     output.begin(coverage, ready.repeats)
-    try:
-        for change in ready:
-            totals.add(change)
-            progress.step()
-            if change.bucket is not Bucket.SAME:
-                kept.append(change)
-                output.change(change, ready.handlers)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        progress.end()
+    changes = iter(ready)
+    while (change := _next(changes, interrupts)) is not None:
+        totals.add(change)
+        progress.step()
+        if change.bucket is not Bucket.SAME:
+            kept.append(change)
+            output.change(change, ready.handlers)
+    progress.end()
     rows = {row.id: row for row in ready.handlers}
     for count in totals.handlers.values():
         count.row = rows[count.row.id]
-    seconds = time.perf_counter() - began
-    return ReportFinding(about=described, totals=totals, changes=tuple(kept), seconds=seconds), interrupted
+    return ReportFinding(about=described, totals=totals, changes=tuple(kept), seconds=0.0, interrupted=interrupts.noted)
+
+
+def _next(changes: Iterator[Change], interrupts: Interrupts) -> Change | None:
+    """Return the next change; None at the end, and after Ctrl+C."""
+    try:
+        interrupts.waits = True
+        return next(changes, None)
+    except KeyboardInterrupt:
+        return None
+    finally:
+        interrupts.waits = False
 
 
 # ── options ─────────────────────────────────────────────────────────────────
@@ -243,7 +252,9 @@ def _seconds(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _source(args: argparse.Namespace, where: Places, coverage: Coverage) -> Callable[[Wanted], Iterable[Past]]:
+def _source(
+    args: argparse.Namespace, where: Places, coverage: Coverage, interrupts: Interrupts
+) -> Callable[[Wanted], Iterable[Past]]:
     """Return what reads the history: the named sources, else the transcripts of the project or of every project."""
     now = time.time()
     since = f"{DEFAULT_DAYS}d" if args.since is None and not args.sources else args.since
@@ -257,6 +268,8 @@ def _source(args: argparse.Namespace, where: Places, coverage: Coverage) -> Call
     def read(wanted: Wanted) -> Iterator[Past]:
         choice = msgspec.structs.replace(span, wanted=wanted)
         for past in past_events(_sources(args, where), choice, coverage, index):
+            if interrupts.noted:
+                return
             if past.event.session_id.startswith(args.session):
                 yield past
 

@@ -52,11 +52,13 @@ class ReportFinding(msgspec.Struct, frozen=True, kw_only=True):
     #: Events that are not the same, by session and line.
     changes: tuple[Change, ...]
     seconds: float
+    #: Whether it ended before everything was read and replayed.
+    interrupted: bool = False
 
     @property
     def partial(self) -> bool:
-        """Whether it was interrupted, so that some events are missing."""
-        return self.totals.events < self.about.total
+        """Whether some events are missing."""
+        return self.interrupted or self.totals.events < self.about.total
 
     @property
     def rows(self) -> tuple[HandlerRow, ...]:
