@@ -278,7 +278,7 @@ def test_ctrl_c_leaves_a_valid_partial_report(place: Place) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.05, 0.15, 0.3, 0.6, None])
+@pytest.mark.parametrize("moment", [0.1, 0.6, None])
 def test_ctrl_c_at_any_moment_leaves_a_valid_report_and_no_process(place: Place, moment: float | None) -> None:
     command = [sys.executable, "-m", "hookwright.cli", "replay", HISTORY, "--format", "json", "--jobs", "2"]
     options = ["--candidate", place.candidate(SLOW, "slow.sh"), "--baseline", "none", "--no-cache"]

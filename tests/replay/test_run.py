@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
@@ -167,6 +168,22 @@ def test_untrusted_hooks_of_a_project_do_not_run_and_are_not_approved(project: P
     assert change.bucket is Bucket.UNDECIDED
     assert [doubt.code for doubt in change.now.doubts] == [Code.UNTRUSTED]
     assert not ran.exists()
+
+
+WARM = """import json, os, sys
+held = "guard.py" in open(f"/proc/{os.getppid()}/cmdline").read()
+sys.exit("held" if held and json.load(sys.stdin)["tool_input"]["command"] == "ask" else 0)
+"""
+
+
+def test_plain_python_hooks_run_in_forks_of_a_held_interpreter(project: Project, pool: Executor) -> None:
+    path = script(project.root / "guard.py", WARM)
+    candidate = json_of({"type": "command", "command": f"{sys.executable} {path}"})
+    pasts = [project.call(number, "ask" if number == 40 else "ls") for number in range(1, 41)]
+    changes = list(replay(pasts, candidate, "none", conditions=project.conditions(), executor=pool))
+    assert buckets(changes)[:-1] == ["same"] * 39
+    assert [doubt.code for doubt in changes[-1].now.doubts] == [Code.FAILED]
+    assert "held" in changes[-1].now.doubts[0].detail
 
 
 def test_hooks_inherit_an_allow_list_and_the_mark_of_a_replay(project: Project, pool: Executor) -> None:

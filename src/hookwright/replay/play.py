@@ -27,6 +27,8 @@ from hookwright.replay.model import Code, Doubt, Ran, Replayed
 from hookwright.replay.past import Past
 from hookwright.replay.transcript_copy import TranscriptCopy
 from hookwright.replay.watching import Inside, KeptAnswers, Watched, Witness, moved
+from hookwright.warm.executor import WorkerExecutor
+from hookwright.warm.workers import Workers
 
 #: The random name of a file with a long text.
 _SPILLED = re.compile(r"hook-[0-9a-f]{16}\.txt")
@@ -49,6 +51,11 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     answers: KeptAnswers | None = None
     #: Whether events are missing, so that what a hook keeps between events is incomplete.
     sampled: bool = False
+
+    @property
+    def cwd(self) -> str:
+        """The project as hooks see it."""
+        return self.view.project
 
 
 class Survey:
@@ -112,15 +119,21 @@ class Player:
         self._copy = TranscriptCopy(setting.scratch)
         self._background = Background()
         self._engine: HookEngine | None = None
+        self._held = Workers()
         if loaded is not None:
             self._host = host_of(loaded, setting)
-            commands = CommandExecutor(self._host, self._background)
-            inside = Inside(commands, setting.project, setting.view.project)
-            self._watched = Watched(inside, self.survey.facts, setting.view, setting.answers)
 
     def begin_session(self) -> None:
-        """Forget the session before: hooks declared `once` may run again."""
+        """Forget the session before: hooks declared `once` may run again.
+
+        Plain Python hooks run in forks of interpreters that are held for the session, as in a session that is live.
+        """
         if self._loaded is not None:
+            self._held = Workers()
+            warm = WorkerExecutor(CommandExecutor(self._host, self._background), self._held)
+            commands = CommandExecutor(self._host, self._background, workers=warm, warm=warm)
+            inside = Inside(commands, self._setting.project, self._setting.cwd)
+            self._watched = Watched(inside, self.survey.facts, self._setting.view, self._setting.answers)
             self._engine = HookEngine(
                 self._loaded.hooks,
                 host=self._host,
@@ -129,6 +142,10 @@ class Player:
                 gate=self._loaded.gate,
                 options=Options(await_rewake=True),
             )
+
+    async def end_session(self) -> None:
+        """End the interpreters of the session, before its view is renewed."""
+        await self._held.aclose()
 
     async def play(self, past: Past) -> Replayed:
         """Fire one event and wait for every hook, background hooks included."""

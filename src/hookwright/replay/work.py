@@ -195,4 +195,7 @@ def _alone(entry: Entry, loaded: Loaded, setting: Setting) -> HookEngine:
 
 
 async def _played(player: Player, pasts: Sequence[Past]) -> list[Replayed]:
-    return [await player.play(past) for past in pasts]
+    try:
+        return [await player.play(past) for past in pasts]
+    finally:
+        await player.end_session()
