@@ -291,6 +291,19 @@ def test_what_hooks_print_at_a_compaction_is_read_with_the_next_prompt(place: Pl
     assert len(payload["agent_id"]) == 17
 
 
+def test_a_blocked_compaction_names_every_hook_that_blocked(place: Place) -> None:
+    first = place.answer("PreCompact", {"decision": "block", "reason": "REASON"})
+    second = place.hook("PreCompact", "echo STDERR >&2; exit 2")
+    found = lines(place, Model([END]), "first", "/compact")
+    assert found[-1]["result"] == f"Compaction blocked by PreCompact hook: [{first}]: REASON\n[{second}]: STDERR"
+
+
+def test_a_title_that_stays_the_same_has_one_line(place: Place) -> None:
+    answer = {"hookEventName": "UserPromptSubmit", "sessionTitle": "TITLE"}
+    place.answer("UserPromptSubmit", {"hookSpecificOutput": answer})
+    assert len(of(lines(place, Model([END] * 2), "first", "second"), "session_title_changed")) == 1
+
+
 # ── permissions ─────────────────────────────────────────────────────────────
 
 

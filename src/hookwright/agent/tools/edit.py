@@ -70,7 +70,7 @@ def _edited(arguments: Input) -> tuple[TextFile, TextFile]:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         count = file.text.count(old)
     if count == 0:
-        raise Refused(f"String to replace not found in {path}.\nString: {old}")
+        raise Refused(f"String to replace not found in file.\nString: {old}")
     if count > 1 and not arguments.get("replace_all", False):
         raise Refused(
             f"Found {count} matches of the string to replace, but replace_all is false. To replace all occurrences, "

@@ -14,7 +14,7 @@ from hookwright.agent.transcript import closed, subagent_path
 from hookwright.agent.turn.opening import first_system_prompt, instructions_again, session_started
 from hookwright.models.types import ApiError, Request
 from hookwright.protocol.events import PostCompact, PreCompact, SubagentStop
-from hookwright.protocol.outcome import Ending, Outcome
+from hookwright.protocol.outcome import Block, Ending, Outcome
 from hookwright.protocol.replies import Exited
 
 
@@ -60,13 +60,21 @@ async def compact(actor: Actor, trigger: str, instructions: str | None) -> Compa
     return done
 
 
+def _reasons(before: Outcome) -> str:
+    """Return the reason of every hook that blocked, with the hook's name."""
+    said = [(f"[{run.handler.label}]: ", run.verdict.decision) for run in before.runs]
+    return "\n".join(
+        name + decision.reason.removeprefix(name) for name, decision in said if isinstance(decision, Block)
+    )
+
+
 async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Compacted | NotCompacted:
     """Sum up and start over: PreCompact, the summary, SubagentStop of its writer, SessionStart, PostCompact."""
     session = actor.session
     before = await actor.fire(actor.event(PreCompact, trigger=trigger, custom_instructions=instructions))
     actor.dialogue.record_firing(before)
     if before.blocked:
-        return NotCompacted(f"Compaction blocked by PreCompact hook: {before.reason}", refused=True)
+        return NotCompacted(f"Compaction blocked by PreCompact hook: {_reasons(before)}", refused=True)
     try:
         summary = await _summary(actor, instructions)
     except ApiError as error:

@@ -71,7 +71,9 @@ def resume_fields(actor: Actor) -> dict[str, Json]:
 
 
 def entitle(actor: Actor, title: str) -> None:
-    """Give the session a title."""
+    """Give the session a title, unless it has this one."""
+    if actor.session.state.title == title:
+        return
     actor.session.state.rename(title)
     actor.dialogue.transcript.side("custom-title", customTitle=title)
     actor.session.tell(Titled(title))
