@@ -435,10 +435,11 @@ FRAMEWORKS = {
     "agent_framework": "Agent Framework",
     "langchain": "LangChain",
     "google_adk": "Google ADK",
+    "openai_agents": "OpenAI Agents SDK",
 }
 
 #: The module of a framework, if it is not called as its driver is.
-MODULES = {"google_adk": "google.adk"}
+MODULES = {"google_adk": "google.adk", "openai_agents": "agents"}
 
 #: Framework → scenario that it cannot express → why.
 CANNOT: Mapping[str, Mapping[str, str]] = {
@@ -446,6 +447,7 @@ CANNOT: Mapping[str, Mapping[str, str]] = {
     "agent_framework": {"sync": "the framework has no synchronous run"},
     "langchain": {},
     "google_adk": {},
+    "openai_agents": {},
 }
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"
