@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
-	docs house adapter-langchain adapter-google-adk fleet bench bench-check bench-peers bench-replay lock clean
+	docs house adapters fleet bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -100,9 +100,14 @@ mutants: install      ## small changes of the pure core; fails if the tests noti
 	.adapters/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Frameworks that do not fit the development environment have one each, installed on demand.
-adapter-langchain: .adapters/langchain/.installed  ## the adapters for LangChain, LangGraph and Deep Agents, with the real packages
-	.adapters/langchain/bin/python -m pytest -q tests/adapters/test_scenarios.py tests/adapters/test_langchain.py -k langchain
+# Frameworks that do not fit the development environment have one each, installed on demand: one lock file, one target.
+ADAPTERS := $(patsubst requirements/adapters/%.lock,adapter-%,$(wildcard requirements/adapters/*.lock))
+
+adapters: $(ADAPTERS)  ## the adapters for other frameworks, each with the real packages; one alone: make adapter-langchain
+
+.PHONY: $(ADAPTERS)
+$(ADAPTERS): adapter-%: .adapters/%/.installed
+	.adapters/$*/bin/python -m pytest -q tests/adapters/test_scenarios.py tests/adapters/test_$(subst -,_,$*).py -k $(subst -,_,$*)
 
 .fleet/.installed: requirements/fleet.lock
 	$(PYTHON) -m venv .fleet
@@ -112,9 +117,6 @@ adapter-langchain: .adapters/langchain/.installed  ## the adapters for LangChain
 
 fleet: .fleet/.installed  ## replay on a dask cluster, from and to URLs, and to Parquet, with the real packages
 	nice .fleet/bin/python -m pytest -q -rs tests/replay/fleet
-
-adapter-google-adk: .adapters/google-adk/.installed  ## the adapter for Google ADK, with the real package
-	.adapters/google-adk/bin/python -m pytest -q tests/adapters/test_scenarios.py tests/adapters/test_google_adk.py -k google_adk
 
 docs: install         ## write the generated source and the generated pages of docs/
 	$(BIN)/python tools/generate.py
@@ -139,9 +141,9 @@ bench-replay: install ## how fast the past is read: megabytes of transcript per 
 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
-	uv pip compile --universal --quiet --python-version 3.11 requirements/adapters/langchain.in -c requirements/dev.lock --no-header -o requirements/adapters/langchain.lock --upgrade
+	for one in $(ADAPTERS:adapter-%=requirements/adapters/%); do \
+		uv pip compile --universal --quiet --python-version 3.11 $$one.in --no-header -o $$one.lock --upgrade; done
 	uv pip compile --universal --quiet --python-version 3.11 requirements/fleet.in -c requirements/dev.lock --no-header -o requirements/fleet.lock --upgrade
-	uv pip compile --universal --quiet --python-version 3.11 requirements/adapters/google-adk.in -c requirements/dev.lock --no-header -o requirements/adapters/google-adk.lock --upgrade
 
 clean:
 	rm -rf $(VENV) .fuzz .adapters .fleet .pytest_cache .mypy_cache .ruff_cache .coverage* build dist

@@ -88,7 +88,7 @@ PARTS = [
 def test_what_a_page_shows_is_what_happens(part: list[Block], tmp_path: Path) -> None:
     if shutil.which("jq") is None and any("jq " in block.text for block in part):
         pytest.skip("needs jq, which is not installed")
-    for framework in ("pydantic_ai", "agent_framework", "langchain", "google.adk"):
+    for framework in ("pydantic_ai", "agent_framework", "langchain", "google.adk", "agents", "strands"):
         if any(re.search(rf"^from {framework}[. ]", block.text, re.MULTILINE) for block in part):
             pytest.importorskip(framework)
     if any("hookwright replay " in block.text for block in part) and working_level() is None:

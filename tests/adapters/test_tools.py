@@ -78,6 +78,7 @@ def test_a_program_extends_the_table_and_leaves_tools_alone() -> None:
 
 
 def test_a_tool_of_a_server_has_the_servers_name() -> None:
+    assert PLAIN.shaped("read.file", {}, "my files").name == "mcp__my_files__read_file"
     found = PLAIN.shaped("read_file", {"path": "a"}, "files")
     assert (found.name, found.input, found.also) == ("mcp__files__read_file", {"path": "a"}, ("read_file",))
     mapped = ToolTable({"read_file": "Read"}).shaped("read_file", {"path": "a"}, "files")

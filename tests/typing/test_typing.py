@@ -19,7 +19,16 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.xdist_group("typing")
 
 #: Pages of adapters show programs of frameworks that are not typed, or not installed here.
-FRAMEWORKS = ("agent-framework.md", "langchain.md", "pydantic-ai.md", "claude-agent-sdk.md", "mcp.md")
+FRAMEWORKS = (
+    "agent-framework.md",
+    "google-adk.md",
+    "langchain.md",
+    "openai-agents.md",
+    "strands.md",
+    "pydantic-ai.md",
+    "claude-agent-sdk.md",
+    "mcp.md",
+)
 PAGES = tuple(str(path.relative_to(ROOT)) for path in HAND_WRITTEN if path.name not in FRAMEWORKS)
 PROGRAMS = (ROOT / "examples/embed/host.py", ROOT / "examples/embed/plain.py", HERE / "api.py", HERE / "mistakes.py")
 WRONG = {

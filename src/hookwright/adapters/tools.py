@@ -113,7 +113,7 @@ class ToolTable:
         the built-in table has a tool of its name. Any other tool is what the table says, or itself.
         """
         foreign = server and self._changes.get(name) is None
-        tool = Tool(f"mcp__{server}__{name}") if foreign else self.tool(name)
+        tool = Tool(mcp_name(server, name)) if foreign else self.tool(name)
         return self._shaped(tool, name, native)
 
     def parts(self, name: str, native: Mapping[str, Json], server: str = "") -> tuple[Shaped, ...]:
@@ -143,6 +143,14 @@ class ToolTable:
         shaped = {keys[key]: to_claude(value, tool.units.get(keys[key]), self._paths) for key, value in native.items()}
         also = (() if tool.name == name else (name,)) + (("Write",) if tool.patch else ())
         return Shaped(tool.name, plain(shaped), also, keys, tool.units, native, unclear(name, native, tool.input))
+
+
+def mcp_name(server: str, tool: str) -> str:
+    """Return Claude's name for a tool of an MCP server; characters that names cannot have become `_`."""
+    return f"mcp__{_NOT_NAME.sub('_', server)}__{_NOT_NAME.sub('_', tool)}"
+
+
+_NOT_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def renamed(native: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
