@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import importlib.metadata
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ from hookwright._version import __version__
 from hookwright.errors import ConfigError, MissingExtra
 from hookwright.replay.fleet.bundle import Bundle
 from hookwright.replay.fleet.fleet import Fleet
-from hookwright.replay.fleet.worker import Program, Ticket, choose_level
+from hookwright.replay.fleet.worker import Program, Ticket, choose_level, forget
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -77,11 +79,15 @@ class DaskFleet(Fleet):
         class Carrier(WorkerPlugin):  # type: ignore[misc, unused-ignore]
             """Holds a bundle on a worker."""
 
-            def __init__(self, data: bytes) -> None:
-                self.data = data
+            def __init__(self, bundle: Bundle) -> None:
+                self.bundle = bundle
+
+            async def teardown(self, worker: object) -> None:
+                """End the processes that use the bundle, and remove its files."""
+                await asyncio.to_thread(forget, self.bundle.digest)
 
         ticket = PluginTicket(bundle.digest)
-        self._client.register_plugin(Carrier(bundle.data), name=ticket.name)
+        self._client.register_plugin(Carrier(bundle), name=ticket.name)
         try:
             yield ticket
         finally:
@@ -98,9 +104,10 @@ class DaskFleet(Fleet):
 
     def _check(self) -> None:
         """Raise ConfigError unless there are workers, each with this version."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
         address = self._client.scheduler.address
-        if not workers:
+        with contextlib.suppress(TimeoutError):
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        if not self._client.nthreads():
             raise ConfigError(f"{address}: the scheduler has no workers. Start one with `dask worker {address}`.")
         found = self._client.run(importlib.metadata.version, "hookwright", on_error="return")
         for worker, version in found.items():
@@ -137,7 +144,7 @@ class PluginTicket(msgspec.Struct, frozen=True):
 
     def fetch(self) -> bytes:
         """Return the bytes of the bundle, on a worker."""
-        data: bytes = _worker().plugins[self.name].data
+        data: bytes = _worker().plugins[self.name].bundle.data
         return data
 
     def folder(self) -> str | None:

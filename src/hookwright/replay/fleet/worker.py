@@ -118,6 +118,12 @@ def _chosen(wanted: str, bounds: Bounds, trusted: bool) -> str:
     return choose(wanted, bounds, trusted=trusted).name.value
 
 
+def forget(digest: str) -> None:
+    """End the processes that wait, and remove a bundle."""
+    _PROCESSES.close()
+    _BUNDLES.remove(digest)
+
+
 class _Bundles:
     """The bundles of this worker, each unpacked once."""
 
@@ -146,6 +152,14 @@ class _Bundles:
             )
         shown = "" if missing is None else unpacked.root
         return arrived(plan, os.environ.get("PATH", os.defpath), shown).packed()
+
+    def remove(self, digest: str) -> None:
+        """Remove the files of a bundle."""
+        with self._lock:
+            unpacked = self._unpacked.pop(digest, None)
+            self._plans = {key: plan for key, plan in self._plans.items() if not key.endswith(digest.encode())}
+        if unpacked is not None:
+            shutil.rmtree(unpacked.root, ignore_errors=True)
 
     def _get(self, ticket: Ticket) -> Unpacked:
         known = self._unpacked.get(ticket.digest)
