@@ -82,7 +82,7 @@ class DaskFleet(Fleet):
             def __init__(self, bundle: Bundle) -> None:
                 self.bundle = bundle
 
-            async def teardown(self, worker: object) -> None:
+            async def teardown(self, worker: object) -> None:  # noqa: ARG002  (dask passes it)
                 """End the processes that use the bundle, and remove its files."""
                 await asyncio.to_thread(forget, self.bundle.digest)
 

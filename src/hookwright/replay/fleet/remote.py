@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING
 
 from hookwright.errors import ConfigError, MissingExtra
 
@@ -32,6 +33,53 @@ def opened(url: str) -> tuple[AbstractFileSystem, str]:
     except ValueError as error:
         raise ConfigError(f"{url}: {error}") from None
     return system, path
+
+
+def local_path(name: str) -> str:
+    """Return the path that a `file://` URL names; any other name as it is."""
+    return name.removeprefix("file://") if name.startswith("file:///") else name
+
+
+def real_path(name: str) -> str:
+    """Return a path without symbolic links; a URL as it is."""
+    return name if is_url(name) else os.path.realpath(name)
+
+
+def open_url(url: str) -> IO[bytes]:
+    """Open what a URL names for reading; raise OSError if that fails."""
+    system, path = opened(url)
+    try:
+        file: IO[bytes] = system.open(path, "rb")
+    except OSError:
+        raise
+    except Exception as error:  # each store has errors of its own, for example about credentials
+        raise OSError(f"{url}: {error}") from None
+    return file
+
+
+def listed(url: str) -> list[str]:
+    """Return the URLs of the files that a URL names: a file, everything below a folder, or what a pattern matches."""
+    system, path = opened(url)
+    try:
+        if any(mark in path for mark in "*?["):
+            found = [one for one in system.glob(path) if system.isfile(one)]
+        else:
+            found = [path] if system.isfile(path) else system.find(path)
+    except OSError as error:
+        raise ConfigError(f"{url}: cannot be read: {_reason(error)}") from None
+    except Exception as error:  # each store has errors of its own, for example about credentials
+        raise ConfigError(f"{url}: cannot be read: {error}") from None
+    return [system.unstrip_protocol(one) for one in sorted(found)]
+
+
+def modified(url: str) -> float:
+    """Return when what a URL names was last written; infinity if its store does not say."""
+    try:
+        system, path = opened(url)
+        when: datetime = system.modified(path)
+    except (OSError, NotImplementedError, AttributeError):
+        return float("inf")
+    return when.timestamp() if when.tzinfo is not None else when.replace(tzinfo=UTC).timestamp()
 
 
 def read_url(url: str) -> bytes:

@@ -10,6 +10,7 @@ from typing import IO
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import encode
 from hookwright.replay.choice import Choice
+from hookwright.replay.fleet.remote import is_url
 from hookwright.replay.index.build import built
 from hookwright.replay.index.store import FileState, IndexFolder
 from hookwright.replay.index.table import EventTable
@@ -37,7 +38,10 @@ class IndexedReader:
         self._index = index
 
     def __call__(self, source: SourceFile, speaker: Speaker, choice: Choice, once: Deduplication) -> Iterator[Past]:
-        """Yield the wanted events of one file."""
+        """Yield the wanted events of one file; what a URL names is read each time."""
+        if is_url(source.path):
+            yield from read_file(source, speaker, choice, once)
+            return
         with ExitStack() as closing:
             try:
                 file = closing.enter_context(open_source(os.path.realpath(source.path)))

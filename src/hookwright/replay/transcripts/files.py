@@ -13,6 +13,7 @@ from typing import IO
 import msgspec
 
 from hookwright.errors import HookwrightError
+from hookwright.replay.fleet.remote import is_url, listed, local_path, modified, real_path
 from hookwright.replay.past import Coverage
 from hookwright.replay.transcripts.lines import lines_of, open_source, unpacked_head
 from hookwright.replay.transcripts.shapes import read_line, seconds_of
@@ -68,14 +69,17 @@ def find(sources: Sequence[str], coverage: Coverage, since: float | None = None)
     paths: dict[str, str] = {}
     for source in sources:
         for path in _paths(source, coverage):
-            paths.setdefault(os.path.realpath(path), os.path.abspath(path))
+            paths.setdefault(real_path(path), path if is_url(path) else os.path.abspath(path))
     wanted = (path for real, path in paths.items() if since is None or _modified(real) >= since)
     known = [file for path in wanted if (file := _described(path, coverage)) is not None]
     return sorted(_grouped(known), key=lambda file: file.age)
 
 
 def _paths(source: str, coverage: Coverage) -> Iterator[str]:
-    if os.path.isdir(source):
+    source = local_path(source)
+    if is_url(source):
+        yield from _remote_paths(source)
+    elif os.path.isdir(source):
         yield from _below(source, coverage)
     elif os.path.lexists(source):
         real = os.path.realpath(source)
@@ -89,6 +93,18 @@ def _paths(source: str, coverage: Coverage) -> Iterator[str]:
             raise NoSource(f"{source}: no such file or folder; name transcripts (.jsonl), a folder of them, or -")
         for path in found:
             yield from _paths(path, coverage)
+
+
+def _remote_paths(url: str) -> Iterator[str]:
+    """Yield the files of a URL: one file with its subagents, or whatever a folder or a pattern has."""
+    found = listed(url)
+    one_file = len(found) == 1 and os.path.basename(found[0]) == os.path.basename(url)
+    if one_file or any(mark in url for mark in "*?["):
+        yield from found
+        found = [agent for one in found for agent in listed(f"{_stem(one)}/subagents")]
+    elif not found:
+        raise NoSource(f"{url}: nothing is there; name a transcript (.jsonl) or a folder of them")
+    yield from (one for one in found if _is_source(os.path.basename(one)))
 
 
 def _stem(path: str) -> str:
@@ -129,6 +145,8 @@ def _is_source(name: str) -> bool:
 
 
 def _modified(path: str) -> float:
+    if is_url(path):
+        return modified(path)
     try:
         return os.stat(path).st_mtime
     except OSError:
@@ -138,7 +156,7 @@ def _modified(path: str) -> float:
 def _described(path: str, coverage: Coverage) -> SourceFile | None:
     """Look at the start and the end of a file; None for one that cannot be opened or has nothing of the past."""
     try:
-        with open_source(os.path.realpath(path)) as file:
+        with open_source(real_path(path)) as file:
             data = file.read(_HEAD)
             head, tail = unpacked_head(data), _tail(file, data)
             file.seek(0)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from hookwright.agent.transcript.lines import MAX_LINE
+from hookwright.replay.fleet.remote import is_url, open_url
 from hookwright.replay.past import Coverage
 
 #: Small enough for the cache of a processor: the bytes are searched several times.
@@ -22,7 +23,9 @@ _GZIP_BITS = 31
 
 
 def open_source(path: str) -> IO[bytes]:
-    """Open a regular file for reading; raise OSError for anything else, and for a symbolic link."""
+    """Open a regular file or a URL for reading; raise OSError for anything else, and for a symbolic link."""
+    if is_url(path):
+        return open_url(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

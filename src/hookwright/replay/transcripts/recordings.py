@@ -12,6 +12,7 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import Json, parse_json
 from hookwright.protocol.wire import decode_event
 from hookwright.replay.choice import Choice
+from hookwright.replay.fleet.remote import real_path
 from hookwright.replay.past import Coverage, Fate, Past, SourceLine
 from hookwright.replay.transcripts.lines import open_source
 from hookwright.replay.transcripts.once import Deduplication
@@ -45,7 +46,7 @@ def kept_files(paths: Iterable[str], coverage: Coverage) -> Iterator[Kept]:
     """Read the files of an inbox; an observer names them by the time, in nanoseconds."""
     for path in paths:
         try:
-            with open_source(os.path.realpath(path)) as file:
+            with open_source(real_path(path)) as file:
                 data = file.read(_LARGEST)
         except OSError:
             coverage.refused += 1

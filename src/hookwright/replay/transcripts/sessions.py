@@ -10,6 +10,7 @@ import msgspec
 
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.choice import Choice
+from hookwright.replay.fleet.remote import real_path
 from hookwright.replay.past import Past, Provenance
 from hookwright.replay.transcripts.conversation import PastConversation
 from hookwright.replay.transcripts.files import STDIN, SourceFile, SourceKind, is_recording
@@ -70,7 +71,7 @@ def _recording(source: SourceFile, choice: Choice, once: Deduplication) -> Itera
 def _lines(source: SourceFile, once: Deduplication, needed: Needed = every_line) -> Iterator[tuple[int, bytes]]:
     """Read the lines of a file; one that cannot be read any more is counted."""
     try:
-        file = open_source(os.path.realpath(source.path))
+        file = open_source(real_path(source.path))
     except OSError:
         once.coverage.refused += 1
         return
