@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hookwright.agent.transcript.paths import project_folders
 from hookwright.config.locations import Surroundings
@@ -12,7 +12,7 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.index.reading import IndexedReader
 from hookwright.replay.index.store import IndexFolder
 from hookwright.replay.past import Coverage, Past
-from hookwright.replay.transcripts.files import STDIN, find
+from hookwright.replay.transcripts.files import STDIN, SourceFile, find
 from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.sessions import Reader, events_of, events_of_stream, read_file
 
@@ -21,23 +21,30 @@ DEFAULT_DAYS = 30
 
 _EVERYTHING = Choice()
 
+#: Reads the transcripts among sources on workers, and returns what yields their events.
+ReadApart = Callable[[Sequence[SourceFile]], Reader]
+
 
 def past_events(
     sources: Sequence[str],
     choice: Choice = _EVERYTHING,
     coverage: Coverage | None = None,
     index: IndexFolder | None = None,
+    apart: ReadApart | None = None,
 ) -> Iterator[Past]:
     """Yield the events of sources: files, folders, globs, or `-` for standard input.
 
     Sessions follow each other, earliest first; the events of a session are in order, those of a subagent right after
     what happened before it began. `coverage` is complete when the last event has been yielded. With an `index`,
-    transcripts that were read before are not read again; the events are the same. Raise NoSource for a source that
-    does not exist.
+    transcripts that were read before are not read again, and with `apart` workers read them; the events are the same.
+    Raise NoSource for a source that does not exist.
     """
     read: Reader = read_file if index is None else IndexedReader(index)
     once = Deduplication(coverage if coverage is not None else Coverage())
-    for source in find([name for name in sources if name != STDIN], once.coverage, choice.since):
+    found = find([name for name in sources if name != STDIN], once.coverage, choice.since)
+    if apart is not None:
+        read = apart(found)
+    for source in found:
         yield from events_of(source, choice, once, read)
     if index is not None:
         index.close()

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 import msgspec
 
@@ -28,6 +29,7 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.events import CATALOGUE
 from hookwright.replay.choice import Choice
 from hookwright.replay.fleet.fleet import Fleet, fleet_level
+from hookwright.replay.fleet.reading import read_apart
 from hookwright.replay.gate import read_gate
 from hookwright.replay.index.store import IndexFolder
 from hookwright.replay.isolation.bounds import Bounds
@@ -37,7 +39,7 @@ from hookwright.replay.past import Coverage, Past
 from hookwright.replay.report.cases import written_cases
 from hookwright.replay.report.findings import ReportFinding, about
 from hookwright.replay.run import Conditions, Replay, SampleSize, Wanted, prepared
-from hookwright.replay.sources import DEFAULT_DAYS, all_sources, past_events, project_sources
+from hookwright.replay.sources import DEFAULT_DAYS, ReadApart, all_sources, past_events, project_sources
 from hookwright.replay.totals import Totals
 from hookwright.storage import replace_file
 from hookwright.text import did_you_mean, plural, say
@@ -151,7 +153,8 @@ def run(args: argparse.Namespace) -> int:
         interrupts = closing.enter_context(Interrupts())
         fleet = closing.enter_context(workers(args.on))
         conditions = _conditions(args, where, fleet)
-        source = _source(args, where, coverage, interrupts)
+        apart = None if fleet is None else partial(read_apart, fleet)
+        source = _source(args, where, coverage, interrupts, apart)
         ready = closing.enter_context(prepared(source, candidate, baseline, conditions=conditions, executor=fleet))
         if not ready.total and not interrupts.noted:
             raise ConfigError(_nothing(args, coverage))
@@ -253,7 +256,7 @@ def _seconds(text: str) -> float:
 
 
 def _source(
-    args: argparse.Namespace, where: Places, coverage: Coverage, interrupts: Interrupts
+    args: argparse.Namespace, where: Places, coverage: Coverage, interrupts: Interrupts, apart: ReadApart | None
 ) -> Callable[[Wanted], Iterable[Past]]:
     """Return what reads the history: the named sources, else the transcripts of the project or of every project."""
     now = time.time()
@@ -267,7 +270,7 @@ def _source(
 
     def read(wanted: Wanted) -> Iterator[Past]:
         choice = msgspec.structs.replace(span, wanted=wanted)
-        for past in past_events(_sources(args, where), choice, coverage, index):
+        for past in past_events(_sources(args, where), choice, coverage, index, apart):
             if interrupts.noted:
                 return
             if past.event.session_id.startswith(args.session):

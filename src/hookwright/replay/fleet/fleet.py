@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
 from hookwright.replay.fleet.bundle import Bundle, pack
 from hookwright.replay.fleet.contents import contents_of, travelling
 from hookwright.replay.fleet.remote import read_url, write_url
-from hookwright.replay.fleet.worker import Errand, Program, Ticket, choose_level, run_errand
+from hookwright.replay.fleet.worker import Errand, Program, Ticket, choose_level, read_errand, run_errand
 from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.pool import Killed, process_pool
 from hookwright.replay.sides import ReplaySide
@@ -99,46 +99,60 @@ def fleet_level(fleet: Fleet, wanted: str, *, trusted: bool) -> str:
     return next(iter(found))
 
 
-class FleetWorkers:
-    """The workers of one replay on a fleet, with its bundle carried to them."""
+class FleetReaders:
+    """The workers of a fleet for tasks that need no bundle: reading transcripts."""
 
-    def __init__(self, fleet: Fleet, ticket: Ticket) -> None:
+    def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self._ticket = ticket
 
     @property
     def jobs(self) -> int:
         """How many tasks may run at once, now."""
         return self._fleet.size()
 
-    def pack(self, plan: ReplayPlan) -> bytes:
+    def pack(self, plan: ReplayPlan, /) -> bytes:
         """Return a plan as tasks carry it."""
         return travelling(plan).packed()
 
-    def submit(self, work: Callable[..., T], packed: bytes, *arguments: object) -> Future[T | Killed]:
-        """Hand a task out, to other workers if the executor is broken."""
-        errand = Errand(self._ticket, packed)
+    def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
+        """Hand a task out."""
+        return self._hand_out(read_errand, Program(), work, packed, *arguments)
+
+    def _hand_out(self, function: Callable[..., T | Killed], *arguments: object) -> Future[T | Killed]:
+        """Submit a task, to other workers if the executor is broken."""
         try:
-            return self._fleet.executor.submit(run_errand, errand, work, *arguments)
+            return self._fleet.executor.submit(function, *arguments)
         except BrokenExecutor:
             self._fleet.replace()
-            return self._fleet.executor.submit(run_errand, errand, work, *arguments)
+            return self._fleet.executor.submit(function, *arguments)
 
     def renew(self) -> None:
         """Do nothing: the next task that is handed out shows whether the executor is broken."""
 
     @contextmanager
-    def alone(self) -> Iterator[FleetWorkers]:
-        """Return workers for tasks that run one at a time, while nothing else runs."""
+    def alone(self) -> Iterator[Self]:
+        """Return the same workers, for tasks that run one at a time, while nothing else runs."""
         yield self
 
-    def trying(self) -> FleetWorkers:
-        """Return the workers on which handlers are tried."""
+    def trying(self) -> Self:
+        """Return the same workers."""
         return self
 
     def close(self) -> None:
         """Stop what was started instead of a broken executor."""
         self._fleet.close()
+
+
+class FleetWorkers(FleetReaders):
+    """The workers of one replay on a fleet, with its bundle carried to them."""
+
+    def __init__(self, fleet: Fleet, ticket: Ticket) -> None:
+        super().__init__(fleet)
+        self._ticket = ticket
+
+    def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
+        """Hand a task out."""
+        return self._hand_out(run_errand, Errand(self._ticket, packed), work, *arguments)
 
 
 @contextmanager

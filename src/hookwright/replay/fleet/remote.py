@@ -72,6 +72,17 @@ def listed(url: str) -> list[str]:
     return [system.unstrip_protocol(one) for one in sorted(found)]
 
 
+def size_of(name: str) -> int:
+    """Return the size of a file or of what a URL names; 0 if that is not known."""
+    try:
+        if not is_url(name):
+            return os.stat(name).st_size
+        system, path = opened(name)
+        return int(system.size(path) or 0)
+    except OSError:
+        return 0
+
+
 def modified(url: str) -> float:
     """Return when what a URL names was last written; infinity if its store does not say."""
     try:

@@ -29,6 +29,9 @@ from hookwright.replay.work import ReplayPlan
 
 Result = TypeVar("Result")
 
+#: The key of processes that read transcripts, instead of a plan.
+_READING = b"reading"
+
 
 class Ticket(Protocol):
     """What a worker needs to get a bundle; it is sent with every task."""
@@ -87,18 +90,28 @@ def run_errand(errand: Errand, work: Callable[..., Result], *arguments: object) 
     """
     errand.program.check(place())
     packed = _BUNDLES.plan(errand)
+    return _asked(packed, work, packed, *arguments)
+
+
+def _asked(key: bytes, work: Callable[..., Result], *arguments: object) -> Result | Killed:
     for fresh in (False, True):
-        inner = _PROCESSES.take(packed, fresh)
+        inner = _PROCESSES.take(key, fresh)
         try:
-            result = inner.ask(work, packed, *arguments)
+            result = inner.ask(work, *arguments)
         except InnerKilled:
             continue
         except BaseException:
             inner.close()
             raise
-        _PROCESSES.give_back(packed, inner)
+        _PROCESSES.give_back(key, inner)
         return result
     return Killed()
+
+
+def read_errand(program: Program, read: Callable[..., Result], *arguments: object) -> Result | Killed:
+    """Make a call that runs no hook; the law of `run_errand` applies."""
+    program.check(place())
+    return _asked(_READING, read, *arguments)
 
 
 def choose_level(program: Program, wanted: str, trusted: bool) -> str:
@@ -172,7 +185,7 @@ class _Bundles:
 
 
 class _Processes:
-    """The processes of this worker, by the plan they were started for; a process never gets another plan."""
+    """The processes of this worker, by what they were started for; a process never gets another plan."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

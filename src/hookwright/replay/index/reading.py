@@ -49,7 +49,7 @@ class IndexedReader:
                 once.coverage.refused += 1
                 return
             found = self._found(file, source, speaker)
-            if found is None or not _usable(found[0], source, choice):
+            if found is None or not usable(found[0], source, choice):
                 closing.close()
                 yield from read_file(source, speaker, choice, once)
                 return
@@ -57,13 +57,14 @@ class IndexedReader:
             speaker.modes.restore(table.times, table.modes)
 
             def response(place: tuple[int, int], call_id: str) -> Json:
-                return _response(file, place, call_id)
+                start, size = place
+                return response_in(os.pread(file.fileno(), size, start), call_id)
 
             yield from table.events(rows, source.path, choice, once, response)
 
     def _found(self, file: IO[bytes], source: SourceFile, speaker: Speaker) -> tuple[EventTable, memoryview] | None:
         """Return the table of a file: the one that is kept, or one that is made and kept."""
-        state, about = FileState.of(file), _about(speaker)
+        state, about = FileState.of(file), about_of(speaker)
         if state.stamp.size > _LARGEST or os.pread(file.fileno(), 2, 0) == _GZIP:
             return None
         known = self._index.load(source.path, about, state)
@@ -76,12 +77,12 @@ class IndexedReader:
         return made[0], memoryview(made[1])
 
 
-def _usable(table: EventTable, source: SourceFile, choice: Choice) -> bool:
+def usable(table: EventTable, source: SourceFile, choice: Choice) -> bool:
     """Return whether a table may answer: all or nothing of it is asked for, and no call is in two files at once."""
     return table.is_covered_by(choice) and not (table.agents_inside and source.subagents)
 
 
-def _about(speaker: Speaker) -> str:
+def about_of(speaker: Speaker) -> str:
     """Return everything besides its content that the events of a file depend on."""
     agent = speaker.agent
     named = None if agent is None else [agent.id, agent.type, agent.sure.value, agent.transcript]
@@ -89,10 +90,9 @@ def _about(speaker: Speaker) -> str:
     return encode(facts).decode()
 
 
-def _response(file: IO[bytes], place: tuple[int, int], call_id: str) -> Json:
-    """Read the response of a tool from the line that has it."""
-    start, size = place
-    line = read_line(os.pread(file.fileno(), size, start).strip())
+def response_in(data: bytes, call_id: str) -> Json:
+    """Return the response of a tool from the line that has it."""
+    line = read_line(data.strip())
     if line is not None and line.type == "progress":
         progress = read_progress(line.data)
         line = progress.message if progress is not None else None
