@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pages.adapters import adapters
 from pages.agents import agents
 from pages.api import api
 from pages.cases import cases
@@ -29,6 +30,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/cases.md": cases,
     "reference/cli.md": cli,
     "reference/api.md": api,
+    "adapters/README.md": adapters,
     "agents.md": agents,
     "design.md": design,
     "deviations.md": deviations,

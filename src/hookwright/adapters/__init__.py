@@ -4,6 +4,7 @@
 |---|---|
 | `bridge/` | `Bridge`, and what it needs for conversations, turns, orders and reconciliation |
 | `tools` | Claude's names, inputs and outputs of native tools, and the way back |
+| `catalogue` | the adapters there are, with the versions tried |
 | `gateway/` | hooks in front of an MCP server |
 
 An adapter is imported by its own name, as `hookwright.adapters.pydantic_ai`, and needs its framework.

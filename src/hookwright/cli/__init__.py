@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "schema": "print JSON Schemas for settings, event inputs and hook outputs",
     "completion": "print a completion script for bash, zsh or fish",
     "explain": "explain why each hook would or would not run for an event",
+    "adapters": "list the agent frameworks in which hooks run, what is installed and the line to add",
     "mcp": "run an MCP server with hooks in front of it, for any MCP client",
     "trust": "review and trust the hooks that come with a project",
     "export": "register the hooks of Claude Code in another agent, or remove them there",

@@ -46,6 +46,7 @@ _ELSEWHERE = {
     "hook": "hookwright.cli.bridges.hook",
     "export": "hookwright.cli.bridges.export",
     "demo": "hookwright.demo.command",
+    "adapters": "hookwright.cli.bridges.adapters",
     "mcp": "hookwright.cli.bridges.mcp",
     "replay": "hookwright.cli.history.replay",
     "daemon": "hookwright.cli.fast.daemon",
