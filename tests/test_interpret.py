@@ -328,6 +328,9 @@ def test_permission_decisions(fields: dict[str, Any], decision: object) -> None:
     assert v.context == (None if decision == Defer() else "c")
 
 
+ASKED = "Hook PreToolUse:Bash asked for confirmation for this tool"
+
+
 @pytest.mark.req("R-233", "R-235", "R-303")
 @pytest.mark.parametrize(
     ("answer", "decision"),
@@ -343,18 +346,66 @@ def test_permission_decisions(fields: dict[str, Any], decision: object) -> None:
             },
             Deny("n"),
         ),
+        (
+            {
+                "decision": "block",
+                "reason": "l",
+                **specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="n"),
+            },
+            Deny("n"),
+        ),
+        (
+            {
+                "decision": "block",
+                **specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="n"),
+            },
+            Deny("n"),
+        ),
+        ({"decision": "block", "reason": "l", **specific("PreToolUse", permissionDecision="deny")}, Deny("l")),
+        ({"reason": "l", **specific("PreToolUse", permissionDecision="deny")}, Deny("l")),
+        ({"reason": "l", **specific("PreToolUse", permissionDecision="ask")}, Ask(ASKED)),
+        ({"decision": "block", "reason": "l", **specific("PreToolUse", permissionDecision="ask")}, Deny("l")),
     ],
 )
 def test_legacy_decisions(answer: dict[str, Any], decision: object) -> None:
     assert verdict("PreToolUse", 0, answer).decision == decision
 
 
+def test_a_rewritten_output_beside_exit_2_is_used() -> None:
+    answer = specific("PostToolUse", updatedToolOutput="NEW")
+    v = verdict("PostToolUse", 2, answer, "E")
+    assert (v.updated_output, v.decision) == ("NEW", Block("[guard.sh]: E"))
+
+
+def test_a_failure_without_words_refuses_without_an_empty_line() -> None:
+    v = interpret(Failed(Failure.EXCEPTION, ""), failing_closed("guard.sh"), event("PreToolUse"))
+    assert v.decision == Deny('[guard.sh]: failed; blocking because onFailure is "block"')
+
+
+@pytest.mark.parametrize(
+    ("stderr", "blocks"),
+    [
+        ("x: No such file", False),
+        ("NO SUCH FILE OR DIRECTORY", False),
+        ("python3: can't open file '/x.py'", False),
+        ("cannot open file x", True),
+        ("sh: 1: /x.sh: not found", True),
+        ("Error: Cannot find module '/x.js'", True),
+    ],
+)
+def test_what_says_that_a_script_is_missing(stderr: str, blocks: bool) -> None:
+    assert (verdict("Stop", 2, "", stderr).ending is Ending.BLOCKING) is blocks
+
+
 @pytest.mark.req("R-243", "R-244", "R-245", "R-246", "R-247")
 def test_permission_request_decisions() -> None:
-    allow = {"behavior": "allow", "updatedInput": {"command": "y"}, "updatedPermissions": [{"type": "setMode"}]}
+    update = {"type": "setMode", "mode": "plan", "destination": "session"}
+    allow = {"behavior": "allow", "updatedInput": {"command": "y"}, "updatedPermissions": [update]}
     v = verdict("PermissionRequest", 0, specific("PermissionRequest", decision=allow))
     assert (v.decision, v.updated_input) == (Allow(), {"command": "y"})
-    assert v.fields == {"updated_permissions": ({"type": "setMode"},)}
+    assert v.fields == {"updated_permissions": (update,)}
+    same = specific("PermissionRequest", decision={"behavior": "allow", "updatedInput": {}})
+    assert verdict("PermissionRequest", 0, same).updated_input is None
     deny = {"behavior": "deny", "message": "m", "interrupt": True}
     assert verdict("PermissionRequest", 0, specific("PermissionRequest", decision=deny)).decision == Deny("m", True)
     bare = specific("PermissionRequest", decision={"behavior": "deny"})
@@ -597,7 +648,7 @@ def test_on_failure_block_turns_every_failure_into_a_refusal(reply: Any) -> None
 
 @pytest.mark.parametrize("reply", [exited(0), exited(0, "plain"), exited(0, {"systemMessage": "m"}), Backgrounded("x")])
 def test_on_failure_block_leaves_a_working_hook_alone(reply: Any) -> None:
-    assert interpret(reply, failing_closed(), event("PreToolUse")).decision == NO_OPINION
+    assert interpret(reply, failing_closed("guard.sh"), event("PreToolUse")).decision == NO_OPINION
 
 
 @pytest.mark.req("R-217")
@@ -687,7 +738,7 @@ def test_a_text_whose_end_was_dropped_is_still_a_text() -> None:
 
 
 def test_a_text_whose_end_was_dropped_may_have_ended_in_an_answer() -> None:
-    v = interpret(Exited(0, b"log line " * 100, dropped=1000), failing_closed(), event("PreToolUse"))
+    v = interpret(Exited(0, b"log line " * 100, dropped=1000), failing_closed("guard.sh"), event("PreToolUse"))
     assert isinstance(v.decision, Deny)
 
 

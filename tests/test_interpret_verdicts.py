@@ -93,14 +93,14 @@ def test_exit_2_keeps_the_fields_of_its_event() -> None:
 @pytest.mark.parametrize(
     ("name", "answer", "decision", "stop"),
     [
-        ("PreToolUse", {"continue": False, "stopReason": "HALT"}, Deny("HALT"), EndTurn("HALT")),
+        ("PreToolUse", {"continue": False, "stopReason": "HALT"}, Deny("[guard.sh]: WHY"), EndTurn("HALT")),
         ("PostToolUse", {"decision": "block", "reason": "OWN"}, Block("OWN"), None),
         ("PostToolUse", {"decision": "block"}, Block("Blocked by hook"), None),
         ("PostToolBatch", {}, NO_OPINION, EndTurn("[guard.sh]: WHY")),
         ("PostToolBatch", {"continue": False, "stopReason": "HALT"}, NO_OPINION, EndTurn("HALT")),
     ],
 )
-def test_the_reason_of_exit_2_is_its_own_then_that_of_its_stop_then_stderr(
+def test_the_reason_of_exit_2_is_that_of_its_own_refusal_else_stderr(
     name: str, answer: dict[str, Any], decision: object, stop: EndTurn | None
 ) -> None:
     v = of(exited(2, answer or "", "WHY"), name=name)
@@ -435,7 +435,7 @@ def test_the_decision_of_a_permission_request(decision: dict[str, Any], verdict:
 
 
 def test_permission_updates_of_an_allow_are_a_field() -> None:
-    update = {"type": "setMode", "mode": "plan"}
+    update = {"type": "setMode", "mode": "plan", "destination": "session"}
     answer = specific("PermissionRequest", decision={"behavior": "allow", "updatedPermissions": [update]})
     assert of(exited(0, answer), name="PermissionRequest").fields == {"updated_permissions": (update,)}
 
@@ -495,7 +495,7 @@ def test_a_no_where_nothing_can_be_refused() -> None:
 def test_the_words_of_a_timeout() -> None:
     text = "timed out after 2.5 s"
     assert of(TimedOut(2.5)) == error(text, "timeout", Ending.CANCELLED)
-    assert of(TimedOut(2.5), CLOSED) == closed("timed out", text, text, "timeout")
+    assert of(TimedOut(2.5), CLOSED) == closed("timed out", "", text, "timeout")
     silent = Verdict(
         ending=Ending.BLOCKING, decision=Deny(f"[callback]: {text}"), diagnostics=(note("timeout", text, "callback"),)
     )

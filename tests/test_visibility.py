@@ -78,8 +78,47 @@ def test_context_goes_to_the_model_alone_with_the_hooks_name() -> None:
     one = exited(0, specific("PostToolUse", additionalContext="a"))
     two = exited(0, specific("PostToolUse", additionalContext="b"))
     made = outcome("PostToolUse", one, two)
-    assert texts(made, Reader.MODEL) == ["PostToolUse:Bash hook additional context: a\nb"]
+    assert texts(made, Reader.MODEL) == [
+        "PostToolUse:Bash hook additional context: a",
+        "PostToolUse:Bash hook additional context: b",
+    ]
     assert texts(made, Reader.USER) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("PostToolUse", "PostToolUse:Bash"),
+        ("PostToolUseFailure", "PostToolUseFailure:Bash"),
+        ("PostToolBatch", "PostToolBatch"),
+        ("UserPromptSubmit", "UserPromptSubmit"),
+        ("UserPromptExpansion", "UserPromptExpansion"),
+    ],
+)
+def test_each_hooks_context_is_a_text_of_its_own(name: str, label: str) -> None:
+    made = outcome(name, *(exited(0, specific(name, additionalContext=text)) for text in "ab"))
+    assert texts(made, Reader.MODEL) == [f"{label} hook additional context: {text}" for text in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("PreToolUse", "PreToolUse:Bash"), ("SessionStart", "SessionStart"), ("SubagentStart", "SubagentStart")],
+)
+def test_elsewhere_all_context_is_one_text(name: str, label: str) -> None:
+    made = outcome(name, *(exited(0, specific(name, additionalContext=text)) for text in "ab"))
+    assert texts(made, Reader.MODEL) == [f"{label} hook additional context: a\nb"]
+
+
+@pytest.mark.parametrize("name", ["PostToolUse", "PostToolUseFailure"])
+def test_context_follows_the_feedback_of_its_own_hook(name: str) -> None:
+    both = exited(0, {"decision": "block", "reason": "R", **specific(name, additionalContext="a")})
+    made = outcome(name, both, exited(2, "", "E"), exited(0, specific(name, additionalContext="c")))
+    assert texts(made, Reader.MODEL) == [
+        f'{name}:Bash hook blocking error from command: "hook-0": R',
+        f"{name}:Bash hook additional context: a",
+        f'{name}:Bash hook blocking error from command: "hook-1": [hook-1]: E',
+        f"{name}:Bash hook additional context: c",
+    ]
 
 
 @pytest.mark.req("R-285", "R-280")

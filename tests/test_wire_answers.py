@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from hookwright.protocol.events import CATALOGUE
+from hookwright.protocol.jsontext import Json
 from hookwright.protocol.wire import (
     AsyncRequest,
     LateOutput,
@@ -31,6 +32,53 @@ from hookwright.protocol.wire import (
 from support import event, specific
 
 INVALID = "Hook JSON output validation failed — "
+
+
+RULES = {"type": "addRules", "rules": [{"toolName": "T"}], "behavior": "allow", "destination": "session"}
+DIRECTORIES = {"type": "addDirectories", "directories": ["/d"], "destination": "session"}
+MODE = {"type": "setMode", "mode": "plan", "destination": "session"}
+_KINDS = "addRules, replaceRules, removeRules, setMode, addDirectories, removeDirectories"
+_DESTINATIONS = "userSettings, projectSettings, localSettings, session, cliArg"
+_MODES = "acceptEdits, auto, bypassPermissions, default, dontAsk, manual, plan"
+_RULES = 'rules: expected array of {"toolName": …, "ruleContent"?: …}'
+#: Permission updates that invalidate an answer, with what is said after their place.
+UPDATES: list[tuple[Json, str]] = [
+    (5, f"type: null is not one of {_KINDS}"),
+    ({}, f"type: null is not one of {_KINDS}"),
+    ({**RULES, "type": "nope"}, f'type: "nope" is not one of {_KINDS}'),
+    ({**RULES, "destination": "policySettings"}, f'destination: "policySettings" is not one of {_DESTINATIONS}'),
+    ({**MODE, "destination": None}, f"destination: null is not one of {_DESTINATIONS}"),
+    ({**MODE, "mode": "bubble"}, f'mode: "bubble" is not one of {_MODES}'),
+    ({**RULES, "behavior": "passthrough"}, 'behavior: "passthrough" is not one of allow, deny, ask'),
+    ({**RULES, "rules": "T"}, _RULES),
+    ({**RULES, "rules": ["T"]}, _RULES),
+    ({**RULES, "rules": [{"toolName": 5}]}, _RULES),
+    ({**RULES, "rules": [{"toolName": "T", "ruleContent": None}]}, _RULES),
+    ({**DIRECTORIES, "directories": "/d"}, "directories: expected array of strings, got string"),
+    ({**DIRECTORIES, "directories": [5]}, "directories: expected array of strings, got array"),
+]
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        RULES,
+        {**RULES, "type": "replaceRules", "behavior": "deny", "destination": "userSettings"},
+        {**RULES, "type": "removeRules", "behavior": "ask", "destination": "cliArg", "more": 1},
+        {**RULES, "rules": [], "destination": "projectSettings"},
+        {**RULES, "rules": [{"toolName": "", "ruleContent": "x", "more": 1}], "destination": "localSettings"},
+        DIRECTORIES,
+        {**DIRECTORIES, "type": "removeDirectories", "directories": []},
+        *({**MODE, "mode": mode} for mode in ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk")),
+        {**MODE, "mode": "manual"},
+        MODE,
+    ],
+)
+def test_permission_updates_that_are_valid(update: Json) -> None:
+    decision = {"behavior": "allow", "updatedPermissions": [update]}
+    answer = read(specific("PermissionRequest", decision=decision), "PermissionRequest")
+    assert isinstance(answer, Output)
+    assert answer.specific == {"decision": decision}
 
 
 def read(value: Any, name: str = "PreToolUse") -> Output | UnusableOutput:
@@ -170,12 +218,22 @@ def test_every_field_of_a_valid_answer() -> None:
     assert read({"decision": "deny"}) == Output(decision="block")
 
 
+@pytest.mark.parametrize("value", ["true", 1, 0, None, {}, "", False])
+def test_only_true_asks_for_the_background(value: Json) -> None:
+    assert read({"async": value, "asyncTimeout": "soon", "decision": "block"}) == Output(decision="block")
+
+
+@pytest.mark.parametrize("field", ["updatedToolOutput", "updatedMCPToolOutput"])
+def test_an_output_that_is_null_is_valid(field: str) -> None:
+    answer = read({"decision": "block", **specific("PostToolUse", **{field: None})}, "PostToolUse")
+    assert isinstance(answer, Output)
+    assert answer.decision == "block"
+
+
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
         ([], "expected an object, got array"),
-        ({"asyncTimeout": "1"}, "asyncTimeout: expected number, got string"),
-        ({"asyncTimeout": True}, "asyncTimeout: expected number, got boolean"),
         ({"terminalSequence": 1}, "terminalSequence: expected string, got number"),
         (
             {"decision": "ask"},
@@ -257,6 +315,14 @@ def test_the_words_about_an_invalid_answer(answer: Any, text: str) -> None:
             specific("PermissionRequest", decision={"behavior": "allow", "updatedInput": 1, "updatedPermissions": 2}),
             "hookSpecificOutput.decision.updatedInput: expected object, got number; "
             "hookSpecificOutput.decision.updatedPermissions: expected array, got number",
+        ),
+        *(
+            (
+                "PermissionRequest",
+                specific("PermissionRequest", decision={"behavior": "allow", "updatedPermissions": [update]}),
+                f"hookSpecificOutput.decision.updatedPermissions[0].{text}",
+            )
+            for update, text in UPDATES
         ),
         (
             "SessionStart",

@@ -66,6 +66,8 @@ _HEAD = 65_536
 _TEXT = 2 * 1024 * 1024
 NO_STDERR = "No stderr output"
 BLOCKED = "Blocked by hook"
+#: What shells and interpreters say about a script that is gone.
+_MISSING_FILE = re.compile("no such file|can't open file", re.IGNORECASE)
 _NON_BLOCKING = "Failed with non-blocking status code"
 
 
@@ -231,7 +233,7 @@ def _of_exit_2(
     spoken = _apply(answer, 2, handler, event) if isinstance(answer, Output) else Verdict()
     of_plugin = rules.missing_plugin_file_is_error and handler.source.plugin is not None
     excused = rules.missing_file_is_error or of_plugin
-    if excused and not stdout.strip() and "No such file or directory" in stderr:
+    if excused and not stdout.strip() and _MISSING_FILE.search(stderr):
         return _error(handler, "launch-failed", f"{stderr}; the script is missing, so this exit 2 does not block")
     if rules.exit_2 is Exit2.NOTHING or not _blockable(event):
         error = _error(handler, "exit-2-no-effect", f"{stderr or NO_STDERR}; exit 2 has no effect on this event")
@@ -242,7 +244,8 @@ def _of_exit_2(
         refused,
         context=spoken.context,
         system_message=spoken.system_message,
-        stop=refused.stop or spoken.stop,
+        stop=spoken.stop or refused.stop,
+        updated_output=spoken.updated_output,
         fields=spoken.fields,
         suppress_output=spoken.suppress_output,
         diagnostics=spoken.diagnostics,
@@ -251,9 +254,7 @@ def _of_exit_2(
 
 def _own_reason(spoken: Verdict) -> str | None:
     """Return the reason of an answer that refuses, also the default one."""
-    if isinstance(spoken.decision, Deny | Block):
-        return spoken.decision.reason
-    return spoken.stop.reason if spoken.stop is not None else None
+    return spoken.decision.reason if isinstance(spoken.decision, Deny | Block) else None
 
 
 def _of_other_status(
@@ -311,8 +312,8 @@ def _apply(output: Output, status: int, handler: Handler, event: Event) -> Verdi
     specific = {} if status != 0 and rules.fields_at_exit_0 else dict(output.specific)
     specific = {name: value for name, value in specific.items() if name not in rules.discarded}
     legacy = _legacy_decision(output, event)
-    modern, taken = _specific_decision(specific, event)
-    decision = stricter(legacy, modern)
+    modern, taken = _specific_decision(specific, output.reason, event)
+    decision = modern if isinstance(modern, Deny | Block) else stricter(legacy, modern)
     deferred = isinstance(decision, Defer)
     updated_input = taken.pop("updated_input", None)
     stops = rules.stops and (rules.stop_needs is None or isinstance(getattr(event, rules.stop_needs), str))
@@ -354,8 +355,8 @@ def _legacy_decision(output: Output, event: Event) -> Decision:
     return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason)
 
 
-def _specific_decision(specific: dict[str, Json], event: Event) -> tuple[Decision, dict[str, Json]]:
-    """Split the event's own fields into a decision and the rest."""
+def _specific_decision(specific: dict[str, Json], other: str | None, event: Event) -> tuple[Decision, dict[str, Json]]:
+    """Split the event's own fields into a decision and the rest; a denial without a reason has the top-level one."""
     rest = dict(specific)
     request = rest.pop("decision", None)
     if request is not None:
@@ -377,7 +378,7 @@ def _specific_decision(specific: dict[str, Json], event: Event) -> tuple[Decisio
         case "defer":
             return Defer(reason), rest
         case "deny":
-            reason = reason or BLOCKED
+            reason = reason or other or BLOCKED
             return Deny(reason) if event.rules.exit_2 is Exit2.DENY else Block(reason), rest
     return NO_OPINION, rest
 
@@ -444,7 +445,7 @@ def _of_timeout(limit: float, handler: Handler, event: Event) -> Verdict:
         return msgspec.structs.replace(
             refuse(rules, f"[{handler.label}]: {text}"), diagnostics=(_diagnostic(handler, "timeout", text),)
         )
-    return _failure(handler, event, text, Ending.CANCELLED, "timeout", verb="timed out")
+    return _failure(handler, event, text, Ending.CANCELLED, "timeout", verb="timed out", detail="")
 
 
 def _must_answer(handler: Handler, rules: EventRules) -> bool:

@@ -136,11 +136,9 @@ def _to_model(outcome: Outcome, rules: EventRules) -> Iterator[Message]:
     yield from _spoken(outcome, rules)
     for run in outcome.runs:
         yield from _reminders(run, outcome, rules)
-    context = _context(outcome, rules)
-    if context:
-        name = outcome.event if rules.bare_context else outcome.hook_name
-        text = f"{name} hook additional context: " + "\n".join(context)
-        yield Message(Reader.MODEL, Form.CONTEXT, text, Place.REMINDER)
+    context = [run.verdict.context for run in outcome.runs if _gives_context(run, outcome, rules)]
+    if context and not rules.context_apart:
+        yield _context(context, outcome, rules)
     if _model_reads_message(outcome, rules):
         for said in outcome.system_messages:
             yield Message(Reader.MODEL, Form.SAYS, said, Place.REMINDER)
@@ -148,12 +146,17 @@ def _to_model(outcome: Outcome, rules: EventRules) -> Iterator[Message]:
         yield Message(Reader.MODEL, Form.STOP, _stop_text(outcome), Place.REMINDER)
 
 
-def _context(outcome: Outcome, rules: EventRules) -> tuple[str, ...]:
-    """The context of every hook, except one that ends the turn where the event drops that."""
-    if outcome.stop is None or not rules.stop_drops_context or not outcome.context:
-        return outcome.context
-    kept = [run.verdict.context for run in outcome.runs if run.verdict.stop is None]
-    return tuple(text for text in kept if text is not None)
+def _gives_context(run: Run, outcome: Outcome, rules: EventRules) -> bool:
+    """Return whether the model reads the context of a run; where the event says so, a hook that stops adds none."""
+    if run.verdict.context is None or run.verdict.context not in outcome.context:
+        return False
+    return not rules.stop_drops_context or run.verdict.stop is None
+
+
+def _context(texts: Iterable[str | None], outcome: Outcome, rules: EventRules) -> Message:
+    name = outcome.event if rules.bare_context else outcome.hook_name
+    text = f"{name} hook additional context: " + "\n".join(filter(None, texts))
+    return Message(Reader.MODEL, Form.CONTEXT, text, Place.REMINDER)
 
 
 def _result(outcome: Outcome, rules: EventRules) -> Iterator[Message]:
@@ -197,18 +200,22 @@ def _is_feedback(run: Run, outcome: Outcome, rules: EventRules) -> bool:
 
 
 def _reminders(run: Run, outcome: Outcome, rules: EventRules) -> Iterator[Message]:
-    """What one run adds after the other messages: its plain text, its feedback about a call, the echo of its block."""
+    """What one run adds after the other messages: its plain text, its feedback about a call, the echo of its block.
+
+    Then its context, on events that give each hook's apart.
+    """
     verdict, label = run.verdict, run.handler.label
     if verdict.plain is not None and verdict.plain in outcome.plain:
         text = f"{run_name(run, outcome)} hook success: {verdict.plain}"
         yield Message(Reader.MODEL, Form.CONTEXT, text, Place.REMINDER)
-    if not isinstance(verdict.decision, Block) or not outcome.blocked or rules.audience is not Audience.MODEL:
-        return
-    if rules.exit_2 is Exit2.FEEDBACK:
-        yield Message(Reader.MODEL, Form.FEEDBACK, _refusal_text(run, outcome, rules), Place.REMINDER)
-    elif is_echoed(run.handler, rules) and not verdict.decision.reason.startswith(f"[{label}]: "):
-        text = f'{outcome.event} hook blocking error from command: "{label}": {verdict.decision.reason}'
-        yield Message(Reader.MODEL, Form.FEEDBACK, text, Place.REMINDER)
+    if isinstance(verdict.decision, Block) and outcome.blocked and rules.audience is Audience.MODEL:
+        if rules.exit_2 is Exit2.FEEDBACK:
+            yield Message(Reader.MODEL, Form.FEEDBACK, _refusal_text(run, outcome, rules), Place.REMINDER)
+        elif is_echoed(run.handler, rules) and not verdict.decision.reason.startswith(f"[{label}]: "):
+            text = f'{outcome.event} hook blocking error from command: "{label}": {verdict.decision.reason}'
+            yield Message(Reader.MODEL, Form.FEEDBACK, text, Place.REMINDER)
+    if rules.context_apart and _gives_context(run, outcome, rules):
+        yield _context([verdict.context], outcome, rules)
 
 
 def is_echoed(handler: Handler, rules: EventRules) -> bool:

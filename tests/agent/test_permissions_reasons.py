@@ -129,3 +129,13 @@ def test_the_words_about_a_command_in_the_background_are_claude_codes(workspace:
         "This command uses the `&` background operator, which defers execution past approval-time safety checks. "
         "Approve only if you trust it."
     )
+
+
+def test_the_words_where_nothing_is_asked(workspace: Workspace) -> None:
+    refused = decide(bash(workspace), Mode.DONT_ASK, rules(), NO_OPINION, workspace)
+    assert refused == Refuse(
+        "Permission to use Bash has been denied, because this session does not ask for approval. You may reach the "
+        "goal with other tools, but do not work around this denial. If the call is essential, STOP and explain to the "
+        "user what you were trying to do and why you need this permission.",
+        By.MODE,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,18 +17,19 @@ from hookwright.agent.tools.tool import IN_CONTEXT
 #: Tool, input, and what is said of it.
 INVALID: list[tuple[str, Any, str]] = [
     ("Bash", {"description": "x"}, "The required parameter `command` is missing"),
-    ("Bash", {"command": 5}, "The parameter `command` is expected as `string` but provided as `number`"),
+    ("Bash", {"command": 5}, "The parameter `command` type is expected as `string` but provided as `number`"),
     ("Bash", {"command": "x", "foo": 1}, "An unexpected parameter `foo` was provided"),
-    ("Bash", {"command": "x", "timeout": 0}, "must be more than 0"),
+    ("Bash", {"command": "x", "timeout": ""}, "type is expected as `number` but provided as `string`"),
     ("Bash", {"command": "x", "timeout": True}, "expected as `number` but provided as `boolean`"),
     ("Bash", {"command": "x", "run_in_background": "yes"}, "expected as `boolean`"),
     ("Bash", {"command": None}, "provided as `null`"),
     ("Bash", [], "expected as `object` but provided as `array`"),
     ("Bash", "ls", "expected as `object` but provided as `string`"),
     ("Read", {"file_path": "f", "limit": 1.5}, "expected as `integer`"),
+    ("Read", {"file_path": "f", "limit": "x"}, "expected as `number` but provided as `string`"),
     ("Read", {"file_path": "f", "offset": -1}, "the least value is 0"),
     ("Grep", {"pattern": "x", "output_mode": "all"}, "one of content, files_with_matches, count"),
-    ("TaskUpdate", {"taskId": "1", "addBlocks": ["2", 3]}, "`addBlocks[1]` is expected as `string`"),
+    ("TaskUpdate", {"taskId": "1", "addBlocks": ["2", 3]}, "`addBlocks[1]` type is expected as `string`"),
 ]
 
 
@@ -37,6 +39,33 @@ def test_an_input_that_does_not_fit_is_named(tool: str, arguments: Any, said: st
     assert problem is not None
     assert problem.startswith(f"InputValidationError: {tool} failed due to the following issue:\n")
     assert said in problem
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"timeout": "5000"}, {"timeout": 5000}),
+        ({"timeout": " 5.5 "}, {"timeout": 5.5}),
+        ({"timeout": "-1"}, {"timeout": -1}),
+        ({"timeout": "abc"}, {"timeout": "abc"}),
+        ({"timeout": ""}, {"timeout": ""}),
+        ({"timeout": "1e3"}, {"timeout": "1e3"}),
+        ({"run_in_background": "true"}, {"run_in_background": True}),
+        ({"run_in_background": "false"}, {"run_in_background": False}),
+        ({"run_in_background": "true "}, {"run_in_background": "true "}),
+        ({"run_in_background": 0}, {"run_in_background": 0}),
+        ({"command": "5000", "unknown": "5"}, {"command": "5000", "unknown": "5"}),
+        ([], []),
+    ],
+)
+def test_numbers_and_truth_values_may_be_written_as_text(written: Any, meant: Any) -> None:
+    assert TOOLS["Bash"].coerced(written) == meant
+    assert repr(TOOLS["Bash"].coerced(written)) == repr(meant)
+
+
+def test_the_input_of_an_mcp_tool_is_left_as_it_is() -> None:
+    tool = msgspec.structs.replace(TOOLS["Bash"], name="mcp__s__t")
+    assert tool.coerced({"timeout": "5000"}) == {"timeout": "5000"}
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:

@@ -116,6 +116,22 @@ RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "out"}
             id="after tool results, joined",
         ),
         pytest.param(
+            [
+                {"role": "user", "content": [RESULT]},
+                {"role": "system", "content": "a"},
+                {"role": "user", "content": "next"},
+                {"role": "assistant", "content": "x"},
+            ],
+            SystemRole.AFTER_USER,
+            [
+                {"role": "user", "content": [RESULT]},
+                {"role": "user", "content": "next"},
+                {"role": "system", "content": "a"},
+                {"role": "assistant", "content": "x"},
+            ],
+            id="after the prompt that follows a stop",
+        ),
+        pytest.param(
             [{"role": "user", "content": [RESULT]}, {"role": "system", "content": "PostToolUse:Bash a"}],
             SystemRole.NOWHERE,
             [{"role": "user", "content": [{**RESULT, "content": f"out\n\n{reminder('PostToolUse:Bash a')['text']}"}]}],

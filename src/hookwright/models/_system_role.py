@@ -25,11 +25,11 @@ def place_system_messages(messages: Sequence[Message], role: SystemRole) -> list
     """Keep system messages where the API accepts them and turn the others into reminders.
 
     Law: no text is lost; system texts keep their order, and so does everything else; neighbouring system messages
-    become one, joined by a blank line. An API that accepts them after a user message gets those that follow an answer
-    after the next one. A reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before it
-    (at the end of its last tool result, if it ends with one that is not an error and a hook said it about that; ahead
-    of its text, if it has no results), else the front of the one after it (after its tool results, which must come
-    first), else a new one.
+    become one, joined by a blank line. An API that accepts them after a user message gets them after all user messages
+    until the next answer. A reminder is a text `<system-reminder>…</system-reminder>` in a user message: the one before
+    it (at the end of its last tool result, if it ends with one that is not an error and a hook said it about that;
+    ahead of its text, if it has no results), else the front of the one after it (after its tool results, which must
+    come first), else a new one.
     """
     turns = _merged(messages)
     if role is SystemRole.AFTER_USER:
@@ -79,13 +79,17 @@ def _merged(messages: Sequence[Message]) -> list[dict[str, Json]]:
 
 
 def _behind_prompts(turns: Sequence[Message]) -> list[dict[str, Json]]:
-    """Move each system message that follows an answer, or begins the conversation, behind the prompt after it."""
-    moved = [dict(turn) for turn in turns]
-    for index in range(len(moved) - 1):
-        first = index == 0 or moved[index - 1]["role"] == "assistant"
-        if first and moved[index]["role"] == "system" and moved[index + 1]["role"] == "user":
-            moved[index], moved[index + 1] = moved[index + 1], moved[index]
-    return moved
+    """Move system messages behind the results and prompts they are among: what comes until the next answer."""
+    moved: list[dict[str, Json]] = []
+    said: list[dict[str, Json]] = []
+    for turn in turns:
+        if turn["role"] == "system":
+            said.append(dict(turn))
+            continue
+        if turn["role"] == "assistant":
+            moved, said = [*moved, *said], []
+        moved.append(dict(turn))
+    return [*moved, *said]
 
 
 def _stays(turns: Sequence[Message], index: int, role: SystemRole) -> bool:

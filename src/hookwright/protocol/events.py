@@ -125,6 +125,8 @@ class EventRules(msgspec.Struct, frozen=True, kw_only=True):
     bare_reason: bool = False
     #: Context carries the bare event name although the event has a matcher.
     bare_context: bool = False
+    #: Each hook's context is a text of its own, after what else this hook said; elsewhere all of it is one text.
+    context_apart: bool = False
     #: The name in `<label> hook feedback:`; the event's own where it is empty.
     feedback_label: str = ""
     #: Feedback is the result of the tool call that caused the event.
@@ -296,6 +298,7 @@ class UserPromptSubmit(ModeEvent, frozen=True, kw_only=True):
         when="a prompt was submitted, before the model sees it",
         model_kinds=WITH_MODEL,
         timeout=30.0,
+        context_apart=True,
         exit_2=Exit2.BLOCK,
         audience=Audience.USER,
         plain=Plain.CONTEXT,
@@ -321,6 +324,7 @@ class UserPromptExpansion(ModeEvent, frozen=True, kw_only=True):
         bare_context=True,
         target="command_name",
         model_kinds=WITH_MODEL,
+        context_apart=True,
         exit_2=Exit2.BLOCK,
         audience=Audience.USER,
         plain=Plain.CONTEXT,
@@ -443,6 +447,7 @@ class PostToolUse(ModeEvent, frozen=True, kw_only=True):
         when="a tool call succeeded",
         target="tool_name",
         model_kinds=WITH_MODEL,
+        context_apart=True,
         exit_2=Exit2.FEEDBACK,
         audience=Audience.MODEL,
         decisions=BLOCK_ONLY,
@@ -477,6 +482,7 @@ class PostToolUseFailure(ModeEvent, frozen=True, kw_only=True):
         when="a started tool call failed",
         target="tool_name",
         model_kinds=WITH_MODEL,
+        context_apart=True,
         exit_2=Exit2.FEEDBACK,
         audience=Audience.MODEL,
         decisions=BLOCK_ONLY,
@@ -503,6 +509,7 @@ class PostToolBatch(ModeEvent, frozen=True, kw_only=True):
     rules: ClassVar[EventRules] = EventRules(
         when="every tool call of a turn is done, before the next model call",
         model_kinds=WITH_MODEL,
+        context_apart=True,
         exit_2=Exit2.STOP,
         audience=Audience.USER,
         decisions=BLOCK_ONLY,

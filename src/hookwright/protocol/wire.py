@@ -146,10 +146,8 @@ _UNIVERSAL: dict[str, tuple[str, Shape]] = {
     "terminalSequence": ("terminal_sequence", Shape.STRING),
     "decision": ("decision", Shape.STRING),
     "reason": ("reason", Shape.STRING),
-    "async": ("is_async", Shape.BOOLEAN),
-    "asyncTimeout": ("", Shape.NUMBER),  # checked here, read by `background` before the answer is complete
 }
-TOP_LEVEL = frozenset(_UNIVERSAL) | {"hookSpecificOutput"}
+TOP_LEVEL = frozenset(_UNIVERSAL) | {"async", "asyncTimeout", "hookSpecificOutput"}
 #: Keys that are reported if an answer has them twice.
 _ONCE = (*sorted(TOP_LEVEL), "permissionDecision", "behavior")
 _LEGACY_DECISIONS = ("approve", "block")
@@ -201,7 +199,10 @@ def _foreign_lines(text: str) -> bool:
 
 
 def read_answer(value: Json, event: str, rules: EventRules) -> Output | UnusableOutput:
-    """Validate an output object; one wrong field invalidates all of it, and the message names every problem."""
+    """Validate an output object; one wrong field invalidates all of it, and the message names every problem.
+
+    Only `"async": true` asks for the background; with any other value, it and `asyncTimeout` are as good as absent.
+    """
     if not isinstance(value, Mapping):
         return UnusableOutput("invalid-answer", f"{INVALID} — expected an object, got {json_type(value)}")
     problems: list[str] = []
@@ -210,8 +211,7 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
         universal = _UNIVERSAL.get(key)
         if universal is not None:
             name, shape = universal
-            if name:
-                found[name] = item
+            found[name] = item
             problems += _problems(key, item, shape)
     decision = value.get("decision")
     if decision == "deny":  # D19: a refusal in the wrong words is still a refusal
@@ -227,7 +227,8 @@ def read_answer(value: Json, event: str, rules: EventRules) -> Output | Unusable
         found["specific"] = _specific(value["hookSpecificOutput"], rules)
     if problems:
         return UnusableOutput("invalid-answer", f"{INVALID} — " + "; ".join(problems))
-    return Output(**found, misplaced=_misplaced(value, rules), unknown=_unknown_keys(value, rules))
+    is_async = value.get("async") is True
+    return Output(**found, is_async=is_async, misplaced=_misplaced(value, rules), unknown=_unknown_keys(value, rules))
 
 
 INVALID = "Hook JSON output validation failed"
@@ -356,8 +357,12 @@ def _fits(value: Json, shape: Shape) -> bool:
     if shape is Shape.OBJECT:
         return isinstance(value, Mapping)
     if shape is Shape.STRINGS:
-        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
-    return value is not None
+        return _strings(value)
+    return True
+
+
+def _strings(value: Json) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 def _request_decision_problems(path: str, value: Json) -> list[str]:
@@ -374,10 +379,53 @@ def _request_decision_problems(path: str, value: Json) -> list[str]:
     for key, shape in fields.items():
         if key in value:
             problems += _problems(f"{path}.{key}", value[key], shape)
-    updates = value.get("updatedPermissions")
-    if behavior == "allow" and "updatedPermissions" in value and not isinstance(updates, list):
-        problems.append(f"{path}.updatedPermissions: expected array, got {json_type(updates)}")
+    if behavior == "allow" and "updatedPermissions" in value:
+        problems += _updates_problems(f"{path}.updatedPermissions", value["updatedPermissions"])
     return problems
+
+
+#: The fields of each permission update beside `destination`.
+_UPDATES = {
+    **dict.fromkeys(("addRules", "replaceRules", "removeRules"), ("rules", "behavior")),
+    "setMode": ("mode",),
+    **dict.fromkeys(("addDirectories", "removeDirectories"), ("directories",)),
+}
+_UPDATE_WORDS = {
+    "behavior": ("allow", "deny", "ask"),
+    "mode": ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "manual", "plan"),
+    "destination": ("userSettings", "projectSettings", "localSettings", "session", "cliArg"),
+}
+
+
+def _updates_problems(path: str, updates: Json) -> list[str]:
+    """Return the problems of permission updates; one that cannot be applied invalidates the answer."""
+    if not isinstance(updates, list):
+        return [f"{path}: expected array, got {json_type(updates)}"]
+    found: list[str] = []
+    for place, update in enumerate(updates):
+        kind = update.get("type") if isinstance(update, Mapping) else None
+        here = f"{path}[{place}]"
+        if kind not in _UPDATES:
+            found.append(f"{here}.type: {_shown(kind)} is not one of {', '.join(_UPDATES)}")
+            continue
+        for key in (*_UPDATES[kind], "destination"):
+            words = _UPDATE_WORDS.get(key)
+            if words is not None and update.get(key) not in words:
+                found.append(f"{here}.{key}: {_shown(update.get(key))} is not one of {', '.join(words)}")
+            elif key == "directories" and not _strings(update.get(key)):
+                found.append(f"{here}.{key}: expected array of strings, got {json_type(update.get(key))}")
+            elif key == "rules" and not _are_rules(update.get(key)):
+                found.append(f'{here}.{key}: expected array of {{"toolName": …, "ruleContent"?: …}}')
+    return found
+
+
+def _are_rules(value: Json) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(rule, Mapping)
+        and isinstance(rule.get("toolName"), str)
+        and isinstance(rule.get("ruleContent", ""), str)
+        for rule in value
+    )
 
 
 class RequestDecision(msgspec.Struct, frozen=True):
@@ -391,9 +439,9 @@ class RequestDecision(msgspec.Struct, frozen=True):
 
 
 def request_decision(value: Mapping[str, Json]) -> RequestDecision:
-    """Read a validated `decision` object."""
+    """Read a validated `decision` object; an empty `updatedInput` changes nothing."""
     if value["behavior"] == "allow":
-        return RequestDecision(True, value.get("updatedInput"), tuple(value.get("updatedPermissions", ())))
+        return RequestDecision(True, value.get("updatedInput") or None, tuple(value.get("updatedPermissions", ())))
     return RequestDecision(False, message=value.get("message"), interrupt=value.get("interrupt", False))
 
 

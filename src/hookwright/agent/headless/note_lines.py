@@ -12,7 +12,7 @@ from hookwright.visibility import Form
 #: Notes the stream omits: the result of the call, the question about it, the prompt, the turn or stderr has them.
 _ELSEWHERE = frozenset({Form.BLOCKED.value, Form.STOP.value, Form.QUESTION.value, "prompt-blocked", "session-end"})
 #: Events whose hooks say nothing outside their own lines and stderr.
-_QUIET = frozenset({"SessionStart", "Setup", "SubagentStart", "SubagentStop", "SessionEnd"})
+_QUIET = frozenset({"PermissionRequest", "SessionStart", "Setup", "SubagentStart", "SubagentStop", "SessionEnd"})
 _MARKED = frozenset({NO_VERDICT, HOOK_CHANGED})
 
 

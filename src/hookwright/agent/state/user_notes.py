@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hookwright.agent.state.updates import Note
-from hookwright.protocol.events import CATALOGUE
 from hookwright.protocol.outcome import Block, Ending, Outcome, Run, SkipReason
 from hookwright.protocol.replies import Exited, Failed, Failure, TimedOut
 from hookwright.text import flat, one_line
@@ -54,8 +53,11 @@ def failed_closed(outcome: Outcome) -> bool:
 
 
 def _unchecked(outcome: Outcome) -> list[Note]:
-    """Return a warning for each hook that may refuse and gave no verdict; an ordinary failing status gets none."""
-    if not CATALOGUE[outcome.event].rules.permission:
+    """Return a warning for each hook that may refuse and gave no verdict; an ordinary failing status gets none.
+
+    Only PreToolUse leaves a call unchecked: without an answer to a PermissionRequest, the person is asked or it is no.
+    """
+    if outcome.event != "PreToolUse":
         return []
     return [
         Note(

@@ -48,7 +48,7 @@ async def run(arguments: Input, context: ToolContext) -> ToolResult:
     told = shlex.quote(moved)
     trap = f"trap {shlex.quote(f'[ -e {told} ] && pwd >|{told} 2>/dev/null')} EXIT; "
     command = _command(shell, _ONE_STREAM + prelude + trap + _eval(arguments["command"]), context)
-    limit = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAX_TIMEOUT)
+    limit = min(max(arguments.get("timeout", DEFAULT_TIMEOUT), 1), MAX_TIMEOUT)
     try:
         os.close(os.open(moved, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         ended = await _ended(arguments, context, command, limit / 1000)
@@ -166,7 +166,6 @@ BASH = Tool(
             "description": {"type": "string", "description": "what the command does, in a few words"},
             "timeout": {
                 "type": "number",
-                "exclusiveMinimum": 0,
                 "description": f"milliseconds; {DEFAULT_TIMEOUT} by default, at most {MAX_TIMEOUT}",
             },
             "run_in_background": {"type": "boolean", "description": "do not wait for the command"},

@@ -1,15 +1,18 @@
 """Check values against the part of JSON Schema used by tool inputs and outputs.
 
-Known: `type`, `enum`, `required`, `properties`, `additionalProperties: false`, `items`, `minimum`, `exclusiveMinimum`.
+Known: `type`, `enum`, `required`, `properties`, `additionalProperties: false`, `items`, `minimum`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from hookwright.protocol.jsontext import Json, json_type
 
 Schema = Mapping[str, Json]
+
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -22,13 +25,34 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+def coerced(schema: Schema, value: Json) -> Json:
+    """Return an object whose numbers and truth values may be written as text: `"5000"`, `" 5.5 "`, `"true"`."""
+    known = schema.get("properties", {})
+    if not isinstance(value, dict):
+        return value
+    return {key: _read(known[key].get("type"), item) if key in known else item for key, item in value.items()}
+
+
+def _read(kind: Json, item: Json) -> Json:
+    if not isinstance(item, str):
+        return item
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(item, item)
+    if kind in ("number", "integer") and _NUMBER.fullmatch(item.strip()):
+        number = float(item)
+        return int(number) if number.is_integer() else number
+    return item
+
+
 def problems(schema: Schema, value: Json, name: str = "") -> Iterator[str]:
     """Yield every problem of a value; nothing if it matches."""
     kinds = schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if wanted and not any(_is(kind, value) for kind in wanted):
         what = f"The parameter `{name}`" if name else "The value"
-        yield f"{what} is expected as `{' | '.join(wanted)}` but provided as `{json_type(value)}`"
+        text = isinstance(value, str)  # Claude Code's own words know no integers
+        shown = " | ".join("number" if kind == "integer" and text else kind for kind in wanted)
+        yield f"{what} type is expected as `{shown}` but provided as `{json_type(value)}`"
         return
     if "enum" in schema and value not in schema["enum"]:
         yield f"The parameter `{name}` is {value!r}; it is one of {', '.join(map(str, schema['enum']))}"
@@ -52,8 +76,6 @@ def _is(kind: str, value: Json) -> bool:
 def _range(schema: Schema, value: float, name: str) -> Iterator[str]:
     if "minimum" in schema and value < schema["minimum"]:
         yield f"The parameter `{name}` is {value}; the least value is {schema['minimum']}"
-    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
-        yield f"The parameter `{name}` is {value}; it must be more than {schema['exclusiveMinimum']}"
 
 
 def _members(schema: Schema, value: Mapping[str, Json], name: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hookwright.agent.tools.context import ToolContext
-from hookwright.agent.tools.schema import Schema, problems
+from hookwright.agent.tools.schema import Schema, coerced, problems
 from hookwright.protocol.jsontext import Json
 
 #: Characters of a command's output passed to hooks and the model.
@@ -18,6 +18,9 @@ OUTPUT_LIMIT = 30_000
 
 #: After a change to a file the model knows; Claude Code's own words.
 IN_CONTEXT = " (file state is current in your context — no need to Read it back)"
+
+#: The start of the words about an input that does not match its schema; Claude Code's own.
+INVALID = "InputValidationError: "
 
 Input = dict[str, Json]
 #: What the model reads: a string or content blocks.
@@ -106,7 +109,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         if not found:
             return None
         what = "issue" if len(found) == 1 else "issues"
-        return f"InputValidationError: {self.name} failed due to the following {what}:\n" + "\n".join(found)
+        return f"{INVALID}{self.name} failed due to the following {what}:\n" + "\n".join(found)
+
+    def coerced(self, arguments: Any) -> Any:
+        """Return the input with the numbers and truth values that were written as text; MCP servers read their own."""
+        return arguments if self.name.startswith("mcp__") else coerced(self.parameters, arguments)
 
     def with_defaults(self, arguments: Input) -> Input:
         """Fill in missing fields."""

@@ -13,6 +13,7 @@ from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse, 
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session import AskPermission, Permission, PermissionQuestion, Session
 from hookwright.agent.tools import Effect, Tool
+from hookwright.agent.tools.tool import INVALID
 from hookwright.agent.transcript import CallContext
 from hookwright.models.types import Block
 from hookwright.protocol.events import Event, PermissionDenied, PermissionRequest, PreToolUse
@@ -82,9 +83,13 @@ class RefusedCall(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     #: Listed among the denials of the result; an administrator's denials are not.
     counts: bool = True
+    #: The input that was refused, as hooks left it; None where it is the model's own.
+    input: Mapping[str, Json] | None = None
     interrupts: bool = False
     #: What refused: `rule`, `hook`, `classifier` or `other`; None for a PreToolUse hook and for the user.
     by: str | None = None
+    #: The stream has a line about it.
+    told: bool = True
     #: The person said no, or changed the input to one that does not fit.
     by_person: bool = False
 
@@ -120,9 +125,10 @@ async def permit(request: ToolRequest, pre: Outcome) -> ToolRequest | RefusedCal
             return rewritten
         case Refuse(text=text, by=By.CLASSIFIER):
             await _announce_denial(rewritten, text)
-            return RefusedCall(text=text, by=By.CLASSIFIER.value)
+            return RefusedCall(text=text, by=By.CLASSIFIER.value, input=rewritten.arguments)
         case Refuse(text=text, by=by):
-            return RefusedCall(text=text, by=by.value)
+            told = not isinstance(decision, Allow)  # a hook that allowed it has no line about what a rule refused
+            return RefusedCall(text=text, by=by.value, told=told, input=rewritten.arguments)
         case Classify():
             return await _classified(rewritten)
         case AskUser():
@@ -151,12 +157,13 @@ def rewrite(request: ToolRequest, update: Mapping[str, Json] | None, event: str)
     tool = request.tool
     if request.actor.session.server_of(tool.name) is not None:
         return request.using(dict(update))
-    update = tool.without_unknown(dict(update))
+    update = tool.coerced(tool.without_unknown(dict(update)))
     problem = tool.problem(update)
     if problem is not None:
         return RefusedCall(
-            text=f"{event} hook for {tool.name} returned updatedInput that failed schema validation: {problem}. The "
-            "tool input from the model was valid; the hook's rewrite of it was not."
+            text=f"{event} hook for {tool.name} returned updatedInput that failed schema validation: "
+            f"{problem.removeprefix(INVALID)}\nThe tool input from the model was valid; "
+            "the hook's rewrite of it was not."
         )
     return request.using(dict(update))
 
@@ -203,26 +210,29 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
     """Let PermissionRequest hooks answer, then the person; without a person the call is denied."""
     actor, person = request.actor, request.actor.session.person
     if ruling.by is By.HOOK and person.permit is None:
-        return RefusedCall(text=ruling.reason, by="hook")
+        return RefusedCall(text=ruling.reason, by="hook", input=request.arguments)
     suggestions = list(ruling.suggestions) if ruling.suggestions else UNSET
     outcome = await actor.fire(request.event(PermissionRequest, permission_suggestions=suggestions))
     request.record(outcome)
     match outcome.decision:
         case Deny(interrupt=interrupt):
-            return RefusedCall(text=_error(outcome), interrupts=interrupt, by="hook")
+            return RefusedCall(text=_error(outcome), interrupts=interrupt, by="hook", input=request.arguments)
         case Allow():
             allowed = await _allowed(request, outcome, pre)
             if not isinstance(allowed, AskUser):
                 return allowed
             ruling = allowed
     if person.permit is None:
-        return RefusedCall(text=ruling.reason, by="other")
+        return RefusedCall(text=ruling.reason, by="other", input=request.arguments)
     answer = await _noticed(actor.session, person.permit, _question(request, ruling, pre))
     return await _answered(request, answer, pre)
 
 
 async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> ToolRequest | RefusedCall | AskUser:
-    """Apply a hook's allow: deny and ask rules outrank it, also over its rewrite; its updates apply from now on."""
+    """Apply a hook's allow: deny rules outrank it, and over its rewrite ask rules too; its updates apply from now on.
+
+    The question of an ask rule about the input as it was is the one that the hook answered.
+    """
     rewritten = rewrite(request, outcome.updated_input, "PermissionRequest")
     if isinstance(rewritten, RefusedCall):
         return rewritten
@@ -230,9 +240,9 @@ async def _allowed(request: ToolRequest, outcome: Outcome, pre: Outcome) -> Tool
     held = session.permissions.guard(rewritten.for_rules())
     if isinstance(held, Refuse):
         return RefusedCall(text=held.text, by="rule")
-    if held is not None:
-        return held
     if rewritten.arguments != request.arguments:
+        if held is not None:
+            return held
         judged = await _rechecked(rewritten, pre)
         if isinstance(judged, RefusedCall):
             return judged
@@ -279,7 +289,7 @@ async def _answered(request: ToolRequest, answer: Permission, pre: Outcome) -> T
     request.actor.session.update_permissions_of_person(answer.updated_permissions)
     if answer.updated_input is None or dict(answer.updated_input) == request.arguments:
         return request
-    tool, update = request.tool, dict(answer.updated_input)
+    tool, update = request.tool, request.tool.coerced(dict(answer.updated_input))
     problem = tool.problem(update)
     if problem is not None:
         text = f"The host changed the input of {tool.name} to one that does not fit: {problem}"

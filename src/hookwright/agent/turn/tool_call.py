@@ -84,6 +84,7 @@ def _checked(actor: Actor, call: Block) -> ToolRequest | Handled:
     tool, arguments = actor.tools.get(call["name"]), call["input"]
     if tool is None:
         return _without_running(actor, call, unknown_tool(call["name"]))
+    arguments = tool.coerced(arguments)
     problem = tool.problem(arguments)
     if problem is not None:
         return _without_running(actor, call, never_ran(problem))
@@ -181,7 +182,7 @@ def _without_running(
 def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -> Handled:
     actor, call = request.actor, request.call
     result = ToolResult(f"Error: {refusal.text}", refusal.text, is_error=True)
-    if refusal.by is not None:
+    if refusal.by is not None and refusal.told:
         identity = actor.identity
         denied = CallDenied(
             tool_name=call["name"],
@@ -193,13 +194,13 @@ def _refused(request: ToolRequest, refusal: RefusedCall, stop: EndTurn | None) -
         actor.session.tell(denied)
     handled = _without_running(actor, call, result, stop, refusal.source)
     if refusal.counts:
-        _list_denial(request)
+        _list_denial(request, refusal.input)
     return msgspec.structs.replace(handled, interrupts=refusal.interrupts)
 
 
-def _list_denial(request: ToolRequest) -> None:
-    name = request.tool.name
-    denied = {"tool_name": _LISTED.get(name, name), "tool_use_id": request.id, "tool_input": request.arguments}
+def _list_denial(request: ToolRequest, refused: Mapping[str, Json] | None = None) -> None:
+    name, arguments = request.tool.name, request.arguments if refused is None else dict(refused)
+    denied = {"tool_name": _LISTED.get(name, name), "tool_use_id": request.id, "tool_input": arguments}
     request.actor.session.state.deny(denied)
 
 
