@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # One worker more than there are cores: many tests wait for processes.
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
-.PHONY: help install demo test lint types unit conformance attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
+.PHONY: help install demo test lint types unit conformance conformance-slow attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
 	docs house adapters fleet bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
@@ -45,6 +45,9 @@ unit: install
 conformance: install  ## the conformance cases, through the command line
 	$(BIN)/python tests/conformance/run.py engine -j 8
 	$(BIN)/python tests/conformance/run.py session -j 8
+
+conformance-slow: install  ## the conformance cases that wait for default time limits; eleven minutes, nearly all of it waiting
+	$(BIN)/python tests/conformance/run.py session --slow --match 'deftimeout-*' -j 8
 
 attacks: install      ## attack the product: tried and held per area; 1 if an attack got through
 	@cd tests && ../$(BIN)/python -m attacks
@@ -93,6 +96,7 @@ coverage-map: install ## requirement rows that no test names
 mutants: install      ## small changes of the pure core; fails if the tests notice less than 95 % of them; a few minutes
 	@cd tests && nice ../$(BIN)/python -m mutants $(MUTANTS)
 	@cd tests && nice ../$(BIN)/python -m mutants --rows
+	@cd tests && nice ../$(BIN)/python -m mutants --prove
 
 .adapters/%/.installed: requirements/adapters/%.lock
 	$(PYTHON) -m venv .adapters/$*

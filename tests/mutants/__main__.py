@@ -1,7 +1,8 @@
 """Print how many small changes of the pure core the tests notice, as `make mutants` does.
 
 `python -m mutants [--only TEXT] [--match TEXT]` tries every mutant of each module and writes the record; `--sample N`
-tries N of them, and `--rows` the changes by hand, each on the tests of its own requirement row.
+tries N of them, `--rows` the changes by hand, each on the tests of its own requirement row, and `--prove` mutants of
+further modules on the tests of rows that nothing proves yet.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import pytest
 
 from mutants import rows
 from mutants.campaign import Campaign, Tried, by_file
-from mutants.ledger import Proof, all_mutants, listed, read_record
+from mutants.ledger import Proof, Record, all_mutants, listed, read_record
 from mutants.mutant import Mutant
 from mutants.runner import End, apply, collected, fate, reach
-from mutants.targets import TARGETS
+from mutants.targets import PROVING, TARGETS
 
 #: The part of the mutants that the tests must notice, in per cent.
 SCORE = 95
@@ -41,10 +42,13 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="the seed of the sample")
     parser.add_argument("--rows", action="store_true", help="try the changes by hand of rows.toml")
+    parser.add_argument("--prove", action="store_true", help="look for proofs of the other rows in further modules")
     args = parser.parse_args()
     files = [file for file in TARGETS if args.only in file]
     if args.rows:
         sys.exit(rows.run())
+    if args.prove:
+        sys.exit(prove())
     if args.sample is not None:
         sys.exit(sample(files, args.sample, args.seed))
     sys.exit(score(files, args.match))
@@ -60,6 +64,8 @@ def _tests(files: Sequence[str]) -> list[str]:
 def score(files: Sequence[str], match: str) -> int:
     """Try all mutants of modules and print the table; return 1 below the score that is asked for."""
     results: list[Tried] = []
+    # A run of everything starts without old proofs; the changes by hand are tried again after it.
+    record = Record() if list(files) == list(TARGETS) else read_record()
 
     def job(items: Sequence[pytest.Item]) -> None:
         gc.freeze()
@@ -75,7 +81,6 @@ def score(files: Sequence[str], match: str) -> int:
             results.extend(mine)
             if not match:
                 proofs = {row: Proof(*proof) for row, proof in campaign.proven.items()}
-                record = read_record()
                 record.note(file, mine, {row: proof for row, proof in proofs.items() if proof.mutant.startswith(file)})
                 record.write()
 
@@ -100,6 +105,30 @@ def _summary(name: str, results: Sequence[Tried]) -> str:
     known = sum(tried.fate.end is End.SURVIVED and tried.mutant.id in listed() for tried in results)
     counts = f"{ends[End.KILLED]} killed, {ends[End.TIMEOUT]} by time-out, {ends[End.SURVIVED]} survived"
     return f"{name}: {len(results)} mutants, {counts} ({known} with a reason): {_percent(results):.1f} %"
+
+
+# ── further proofs ──────────────────────────────────────────────────────────
+
+
+def prove() -> int:
+    """Try mutants of modules outside the core on tests with rows that nothing proves yet; they have no score."""
+    files = list(PROVING)
+    tests = list(dict.fromkeys(test for names in PROVING.values() for test in names))
+
+    def job(items: Sequence[pytest.Item]) -> None:
+        gc.freeze()
+        record = read_record()
+        known = {row: (proof.mutant, proof.test) for row, proof in record.rows.items()}
+        campaign = Campaign(items, reach(items, files), known)
+        for file in files:
+            before = len(campaign.proven)
+            campaign.prove(all_mutants([file]), PROVING[file])
+            print(f"{file}: {len(campaign.proven) - before} further rows are proven", flush=True)
+            record.rows = dict(sorted((row, Proof(*proof)) for row, proof in campaign.proven.items()))
+            record.write()
+
+    collected(tests, job)
+    return 0
 
 
 # ── a sample ────────────────────────────────────────────────────────────────

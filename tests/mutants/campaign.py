@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import pytest
@@ -22,24 +22,39 @@ class Tried(msgspec.Struct, frozen=True):
 class Campaign:
     """Tests with what they reach, and the rows that have been proven so far."""
 
-    def __init__(self, items: Sequence[pytest.Item], known: dict[str, Reach]) -> None:
+    def __init__(
+        self, items: Sequence[pytest.Item], known: dict[str, Reach], proven: Mapping[str, tuple[str, str]] | None = None
+    ) -> None:
         self._items = {item.nodeid: item for item in items}
         self._known = known
         self._order = {item.nodeid: number for number, item in enumerate(items)}
-        #: Requirement rows, each with the mutant and the marked test that noticed it.
-        self.proven: dict[str, tuple[str, str]] = {}
+        #: Requirement rows, each with the mutant and the marked test whose expectation failed.
+        self.proven: dict[str, tuple[str, str]] = dict(proven or {})
 
     def try_all(self, mutants: Iterable[Mutant], files: Sequence[str]) -> Iterator[Tried]:
         """Try mutants one after the other on the tests of some files."""
         names = [item.nodeid for item in by_file(list(self._items.values()), files)]
         for mutant in mutants:
-            tests = self.tests(mutant, names)
-            seconds = sum(self._known[test.nodeid].seconds for test in tests)
-            end = fate(functools.partial(apply, mutant), tests, seconds)
-            if end.killer in self._items:
-                for row in rows_of(self._items[end.killer]):
-                    self.proven.setdefault(row, (mutant.id, end.killer))
-            yield Tried(mutant, end)
+            yield self._try(mutant, self.tests(mutant, names))
+
+    def prove(self, mutants: Iterable[Mutant], files: Sequence[str]) -> None:
+        """Try mutants on the tests whose rows are not proven yet, until none of these is left."""
+        names = [item.nodeid for item in by_file(list(self._items.values()), files)]
+        for mutant in mutants:
+            tests = [test for test in self.tests(mutant, names) if not self._is_proven(test)]
+            if tests:
+                self._try(mutant, tests)
+
+    def _try(self, mutant: Mutant, tests: Sequence[pytest.Item]) -> Tried:
+        seconds = sum(self._known[test.nodeid].seconds for test in tests)
+        end = fate(functools.partial(apply, mutant), tests, seconds)
+        if end.asserted and end.killer in self._items:
+            for row in rows_of(self._items[end.killer]):
+                self.proven.setdefault(row, (mutant.id, end.killer))
+        return Tried(mutant, end)
+
+    def _is_proven(self, test: pytest.Item) -> bool:
+        return all(row in self.proven for row in rows_of(test))
 
     def tests(self, mutant: Mutant, names: Sequence[str]) -> list[pytest.Item]:
         """Return the tests that run a mutant's lines: those with unproven rows first."""
@@ -51,7 +66,7 @@ class Campaign:
         return any(line in mutant.lines for line in known.lines.get(mutant.file, ()))
 
     def _rank(self, name: str) -> tuple[bool, int]:
-        return all(row in self.proven for row in rows_of(self._items[name])), self._order[name]
+        return self._is_proven(self._items[name]), self._order[name]
 
 
 def by_file(items: Sequence[pytest.Item], files: Sequence[str]) -> list[pytest.Item]:

@@ -41,11 +41,12 @@ def run() -> int:
                 end = fate(functools.partial(_apply, change, Path(folder)), tests, _LIMIT)
             if end.killer.startswith("import: "):
                 raise SystemExit(f"{change.row}: {end.killer}")
-            print(f"{change.row}: {end.end.value}: {change.file} {end.killer}", flush=True)
+            how = "" if end.asserted else " (no expectation failed)"
+            print(f"{change.row}: {end.end.value}: {change.file} {end.killer}{how}", flush=True)
             record.rows.pop(change.row, None)
             if end.end is End.SURVIVED:
                 unnoticed.append(change)
-            elif end.end is End.KILLED:  # a time-out names no test
+            elif end.asserted:  # a time-out names no test, and an exception of the code is met by any test
                 record.rows[change.row] = Proof(f"{change.file}: {change.before} → {change.after}", end.killer)
         record.rows = dict(sorted(record.rows.items()))
         record.write()

@@ -47,6 +47,8 @@ class Fate(msgspec.Struct, frozen=True):
 
     end: End
     killer: str = ""
+    #: Whether an expectation of the test failed, and not the code by an exception that any test would meet.
+    asserted: bool = False
 
 
 class Reach(msgspec.Struct):
@@ -186,8 +188,17 @@ def _timed(
         yield item, time.process_time() - before
 
 
-def _fails(item: pytest.Item, following: pytest.Item | None) -> bool:
-    return any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
+def _fails(item: pytest.Item, following: pytest.Item | None) -> list[pytest.TestReport]:
+    return [report for report in runtestprotocol(item, log=False, nextitem=following) if report.failed]
+
+
+def is_expectation(report: pytest.TestReport) -> bool:
+    """Return whether a test failed at an expectation written in a test, and not by an exception of the code."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if report.when != "call" or crash is None:
+        return False
+    written = (ROOT / "tests") in (ROOT / crash.path).parents
+    return written and crash.message.startswith(("assert", "AssertionError", "Failed: "))
 
 
 # ── tests on a mutant ───────────────────────────────────────────────────────
@@ -205,8 +216,8 @@ def fate(change: Callable[[], None], items: Sequence[pytest.Item], seconds: floa
         change()
         os.write(writing, b"+")
         for index, item in enumerate(items):
-            if _fails(item, items[index + 1] if index + 1 < len(items) else None):
-                os.write(writing, item.nodeid.encode())
+            if failed := _fails(item, items[index + 1] if index + 1 < len(items) else None):
+                os.write(writing, b"=" * any(map(is_expectation, failed)) + item.nodeid.encode())
                 os._exit(1)
 
     status, answer = in_fork(work, _SPARE + _FACTOR * seconds)
@@ -218,7 +229,7 @@ def fate(change: Callable[[], None], items: Sequence[pytest.Item], seconds: floa
         ended = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
         return Fate(End.TIMEOUT) if ended else Fate(End.KILLED, f"signal {os.WTERMSIG(status)}")
     killer = answer[1:].decode()
-    return Fate(End.KILLED, killer) if killer else Fate(End.SURVIVED)
+    return Fate(End.KILLED, killer.removeprefix("="), killer.startswith("=")) if killer else Fate(End.SURVIVED)
 
 
 def apply(mutant: Mutant) -> None:
