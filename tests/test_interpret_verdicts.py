@@ -84,6 +84,19 @@ def test_exit_2_keeps_everything_its_json_says_but_a_lift() -> None:
     )
 
 
+def test_exit_2_after_a_call_keeps_its_rewritten_result() -> None:
+    output = {"stdout": "NEW", "stderr": "", "interrupted": False, "isImage": False}
+    v = of(exited(2, specific("PostToolUse", updatedToolOutput=output), "WHY"), name="PostToolUse")
+    assert (v.decision, v.updated_output) == (Block("[guard.sh]: WHY"), output)
+
+
+def test_the_newer_of_two_refusals_gives_the_reason() -> None:
+    answer = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="NEW")
+    assert of(exited(0, {**answer, "decision": "block", "reason": "OLD"})).decision == Deny("NEW")
+    allowed = specific("PreToolUse", permissionDecision="allow", permissionDecisionReason="NEW")
+    assert of(exited(0, {**allowed, "decision": "block", "reason": "OLD"})).decision == Deny("OLD")
+
+
 def test_exit_2_keeps_the_fields_of_its_event() -> None:
     answer = specific("UserPromptSubmit", suppressOriginalPrompt=True)
     v = of(exited(2, answer, "WHY"), name="UserPromptSubmit")

@@ -291,6 +291,15 @@ def test_what_hooks_print_at_a_compaction_is_read_with_the_next_prompt(place: Pl
     assert len(payload["agent_id"]) == 17
 
 
+def test_what_a_hook_prints_before_a_compaction_is_an_instruction(place: Place) -> None:
+    place.hook("PreCompact", "echo KEEP-NAMES")
+    summary = {"name": "c", "match": "detailed summary", "on": "last", "turns": [[{"text": "<summary>S</summary>"}]]}
+    model = Model([END], [summary])
+    lines(place, model, "first", "/compact briefly")
+    asked = str(model.requests[-1].messages[-1]["content"])
+    assert asked.endswith("Additional instructions:\nbriefly\nKEEP-NAMES")
+
+
 def test_a_blocked_compaction_names_every_hook_that_blocked(place: Place) -> None:
     first = place.answer("PreCompact", {"decision": "block", "reason": "REASON"})
     second = place.hook("PreCompact", "echo STDERR >&2; exit 2")

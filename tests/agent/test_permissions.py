@@ -222,6 +222,12 @@ def test_6_a_workspace_inside_such_a_folder_is_not_sensitive_as_a_whole(tmp_path
     assert isinstance(decide(write(inside, ".git/f"), Mode.ACCEPT_EDITS, Rules(), NO_OPINION, inside), AskUser)
 
 
+def test_5_a_tool_of_a_server_is_asked_about_in_plan_mode(workspace: Workspace) -> None:
+    call = msgspec.structs.replace(tool(workspace, "TaskList"), tool="mcp__a__b", effect=Effect.OTHER)
+    asked = AskUser("Cannot call mcp__a__b while in plan mode.", By.MODE)
+    assert decide(call, Mode.PLAN, rules(allow=["mcp__a__b"]), Allow(), workspace) == asked
+
+
 # ── 7 and 8: allowing ───────────────────────────────────────────────────────
 
 

@@ -91,7 +91,7 @@ def decide(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
     2. a hook's ask asks, in every mode.
     3. an ask rule asks, in every mode, and so does a deny rule that may apply.
     4. bypassPermissions permits everything else: it switches off prompts, not hooks.
-    5. plan asks about changes of files, and refuses everything else that does more than read.
+    5. plan asks about changes of files and tools of servers, and refuses everything else that does more than read.
     6. a sensitive file (.git/…, .claude/…, shell start files) is changed only under an allow rule that names it; a
        command that runs on in the background, with `&`, is asked about.
     7. a hook's allow permits.
@@ -190,6 +190,8 @@ def _first(call: ToolCall, mode: Mode, rules: Rules, hook: Decision, workspace: 
 def _planned(call: ToolCall) -> AskUser | Refuse:
     if call.effect is Effect.EDIT:
         return AskUser(f"Cannot write to {call.path} while in plan mode.", By.MODE)
+    if call.tool.startswith("mcp__"):
+        return AskUser(f"Cannot call {call.tool} while in plan mode.", By.MODE)
     return Refuse(f"Plan mode only reads; {call.tool} is not available until the plan is approved.", By.CLASSIFIER)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 import msgspec
 
@@ -76,7 +77,7 @@ async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Comp
     if before.blocked:
         return NotCompacted(f"Compaction blocked by PreCompact hook: {_reasons(before)}", refused=True)
     try:
-        summary = await _summary(actor, instructions)
+        summary = await _summary(actor, [instructions, *(said for _, said in _printed(before))])
     except ApiError as error:
         return NotCompacted(f"The conversation could not be compacted: {error}")
     await _summariser_stops(actor, summary)
@@ -85,11 +86,13 @@ async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Comp
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
     actor.dialogue.record_firing(after)
-    return Compacted("\n".join(filter(None, (_printed(before, "PreCompact"), _printed(after, "PostCompact")))))
+    return Compacted("\n".join(filter(None, (_listed(before, "PreCompact"), _listed(after, "PostCompact")))))
 
 
-async def _summary(actor: Actor, instructions: str | None) -> str:
-    addition = f"\n\nThe user adds: {instructions}" if instructions else ""
+async def _summary(actor: Actor, instructions: Sequence[str | None]) -> str:
+    """Ask for the summary, with the instructions of the user and what PreCompact hooks printed."""
+    given = [text for text in instructions if text]
+    addition = "".join(["\n\nAdditional instructions:", *(f"\n{text}" for text in given)]) if given else ""
     request = Request(
         messages=[*closed(actor.dialogue.messages), {"role": "user", "content": COMPACT + addition}],
         system=actor.system,
@@ -127,13 +130,19 @@ def _start_over(actor: Actor, trigger: str, summary: str) -> None:
     dialogue.user(CONTINUED.format(summary=summary.strip()), isCompactSummary=True)
 
 
-def _printed(outcome: Outcome, event: str) -> str:
+def _listed(outcome: Outcome, event: str) -> str:
     """Return the hooks that ran well, each with what it printed."""
-    lines = []
-    for run in outcome.runs:
-        if run.verdict.ending is not Ending.SUCCESS:
-            continue
-        stdout = run.reply.stdout.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
-        said = f": {stdout}" if stdout and not run.verdict.suppress_output else ""
-        lines.append(f"{event} [{run.handler.label}] completed successfully{said}")
+    lines = [
+        f"{event} [{label}] completed successfully" + (f": {said}" if said else "") for label, said in _printed(outcome)
+    ]
     return "\n".join(lines)
+
+
+def _printed(outcome: Outcome) -> list[tuple[str, str]]:
+    """Return what each hook that ran well printed, with its name; nothing where it suppresses its output."""
+    found = []
+    for run in outcome.runs:
+        if run.verdict.ending is Ending.SUCCESS:
+            stdout = run.reply.stdout.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
+            found.append((run.handler.label, "" if run.verdict.suppress_output else stdout))
+    return found
