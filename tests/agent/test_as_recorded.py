@@ -212,6 +212,9 @@ def test_a_skill_with_hooks_needs_permission(place: Place) -> None:
     rules = [update["rules"] for update in asked["permission_suggestions"]]
     assert rules == [[{"toolName": "Skill", "ruleContent": name}] for name in ("sk", "sk:*")]
     assert [denial["tool_name"] for denial in found[-1]["permission_denials"]] == ["Skill"]
+    (denied,) = of(found, "permission_denied")
+    way_out = "The user can add the allow rule Skill(sk) to .claude/settings.local.json to let it run without asking."
+    assert denied["message"] == f"Execute skill: sk. {way_out}"
     allowed = lines(place, Model([[tool("Skill", skill="sk")], END]), allowed_tools=("Skill(sk)",))
     assert allowed[-1]["permission_denials"] == []
 

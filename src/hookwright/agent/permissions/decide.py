@@ -234,5 +234,11 @@ def _reason(call: ToolCall, workspace: Workspace) -> str:
             return f"Changing {call.path} requires approval."
         case Effect.SHELL:
             return "This command requires approval."
+        case _ if call.tool == "Skill":
+            rule = f"Skill({call.input.get('skill')})"
+            return (
+                f"Execute skill: {call.input.get('skill')}. The user can add the allow rule {rule} to "
+                ".claude/settings.local.json to let it run without asking."
+            )
         case _:
             return f"Using {call.tool} requires approval."
