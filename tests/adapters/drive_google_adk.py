@@ -57,7 +57,7 @@ def text_of(content: types.Content) -> str:
 
 
 def agent_of(world: World, script: Sequence[Said], ran: Ran, **fields: Any) -> LlmAgent:
-    tools = [world.shell, world.write_file, world.apply_patch, world.explode, *fields.pop("tools", ())]
+    tools = [*world.tools, *fields.pop("tools", ())]
     model = fields.pop("model", None) or Model(model="m", script=[*script], ran=ran)
     return LlmAgent(name=fields.pop("name", "main"), model=model, tools=tools, **fields)
 

@@ -51,6 +51,8 @@ class World:
         self.hooks = Hooks()
         self.events: list[Any] = []
         self.said: list[str] = []
+        #: Tools of the agent besides those below.
+        self.more: list[Callable[..., str]] = []
         #: The calls that tools ran, as (name, input).
         self.ran: list[tuple[str, dict[str, Any]]] = []
 
@@ -107,9 +109,14 @@ class World:
         self.ran.append(("explode", {}))
         raise ValueError("it exploded")
 
+    def run_in_terminal(self, command: str) -> str:
+        """Run a command, under a name that no table has."""
+        self.ran.append(("run_in_terminal", {"command": command}))
+        return "ran"
+
     @property
     def tools(self) -> list[Callable[..., str]]:
-        return [self.shell, self.write_file, self.apply_patch, self.explode]
+        return [self.shell, self.write_file, self.apply_patch, self.explode, *self.more]
 
 
 class Driver(Protocol):
@@ -393,6 +400,33 @@ def session_end(driver: Driver, world: World) -> None:
     assert [kind for kind in kinds if kind != "attachment"] == ["user", "assistant", "user", "assistant"]
 
 
+def unmapped_tool(driver: Driver, world: World) -> None:
+    """A tool that looks like a shell and is not mapped is reported; strict refuses to start; a mapping settles both."""
+    world.more = [world.run_in_terminal]
+    ran = driver.run(world, ["done"])
+    assert ran.answer == "done"
+    assert sum("`run_in_terminal` looks like Bash and is not mapped" in text for text in world.said) == 1
+    ran = driver.run(world, ["never said"], strict=True)
+    assert ran.requests == []
+    assert "`run_in_terminal` looks like Bash and is not mapped" in (ran.error or "")
+    world.answers("PreToolUse", DENY, "Bash")
+    calls = (call("run_in_terminal", command="ls"),)
+    ran = driver.run(world, [calls, "done"], strict=True, tools={"run_in_terminal": "Bash"})
+    assert (ran.answer, world.ran) == ("done", [])
+
+
+def settings_change(driver: Driver, world: World) -> None:
+    """Settings that are edited during a run fire ConfigChange and take effect with the next event."""
+    world.script_hook("PreToolUse", "exit 0", "Bash")
+    world.watch("ConfigChange")
+    world.answers("PostToolUse", lambda e: world.script_hook("PreToolUse", "echo 'not any more' >&2; exit 2", "Bash"))
+    ran = driver.run(world, [LIST, (call("shell", "c2", cmd="ls"),), "done"])
+    assert world.ran == [("shell", {"cmd": "ls"})]
+    assert "not any more" in ran.requests[2]
+    assert world.names == ["PostToolUse", "ConfigChange"]
+    assert world.events[1].source == "user_settings"
+
+
 Scenario = Callable[[Driver, World], None]
 
 SCENARIOS: dict[str, Scenario] = {
@@ -423,6 +457,8 @@ SCENARIOS: dict[str, Scenario] = {
         hosted_tool,
         model_failure,
         session_end,
+        unmapped_tool,
+        settings_change,
     )
 }
 
