@@ -472,6 +472,7 @@ FRAMEWORKS = {
     "langchain": "LangChain",
     "google_adk": "Google ADK",
     "openai_agents": "OpenAI Agents SDK",
+    "strands": "Strands",
 }
 
 #: The module of a framework, if it is not called as its driver is.
@@ -484,6 +485,9 @@ CANNOT: Mapping[str, Mapping[str, str]] = {
     "langchain": {},
     "google_adk": {},
     "openai_agents": {},
+    "strands": {
+        "hosted tool": "its messages do not name calls of the provider; tools of the provider are reported at the start"
+    },
 }
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"

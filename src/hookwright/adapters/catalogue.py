@@ -113,6 +113,16 @@ ADAPTERS: tuple[Adapter, ...] = (
         tests="adapter-google-adk",
     ),
     Adapter(
+        framework="Strands",
+        package="strands-agents",
+        tried="1.62.0",
+        extra="strands",
+        module="hookwright.adapters.strands",
+        line='Agent(model=…, tools=…, hooks=[HookwrightHooks(".")])',
+        page="strands.md",
+        tests="adapter-strands",
+    ),
+    Adapter(
         framework="Claude Agent SDK",
         package="claude-agent-sdk",
         tried="0.2.182",
