@@ -1,7 +1,7 @@
 """What every adapter must do, once: each scenario runs against a real framework with a scripted model.
 
 A driver runs a script in its framework and returns what happened; `CANNOT` names the scenarios that a framework cannot
-express, with the reason. docs/adapters/README.md shows the table: `cd tests && python -m adapters.scenarios` writes it.
+express, with the reason. `adapters.ran` runs them and writes the tables of docs/adapters/README.md.
 """
 
 from __future__ import annotations
@@ -463,7 +463,7 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
-# ── the table ───────────────────────────────────────────────────────────────
+# ── the frameworks ──────────────────────────────────────────────────────────
 
 #: Framework, as its driver is called → its name on the page.
 FRAMEWORKS = {
@@ -489,26 +489,3 @@ CANNOT: Mapping[str, Mapping[str, str]] = {
         "hosted tool": "its messages do not name calls of the provider; tools of the provider are reported at the start"
     },
 }
-
-PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "README.md"
-_BEGIN, _END = "<!-- scenarios -->\n", "<!-- end -->"
-
-
-def table() -> str:
-    """Return the table of frameworks and scenarios."""
-    rows = [["scenario", *FRAMEWORKS.values()], ["---"] * (len(FRAMEWORKS) + 1)]
-    for name, scenario in SCENARIOS.items():
-        said = (scenario.__doc__ or "").strip().removesuffix(".")
-        marks = [f"cannot be expressed: {why}" if (why := CANNOT[one].get(name)) else "runs" for one in FRAMEWORKS]
-        rows.append([f"**{name}**: {said}", *marks])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def page_with_table() -> str:
-    """Return the page with the table as it is now."""
-    before, _, rest = PAGE.read_text().partition(_BEGIN)
-    return f"{before}{_BEGIN}{table()}{_END}{rest.partition(_END)[2]}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page_with_table())
