@@ -65,7 +65,8 @@ def test_over_http(project: Path) -> None:
         found.process.send_signal(signal.SIGTERM)
         assert found.process.wait(20) == 0
     assert gone(pid)
-    assert sorted(ends(project)) == ["end", "start"]
+    found_ends = ends(project)  # a client that asks for the newest protocol and does not wait falls back to a session
+    assert found_ends.count("start") == found_ends.count("end") > 0
 
 
 def test_on_stdio(project: Path) -> None:

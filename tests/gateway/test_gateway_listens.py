@@ -23,7 +23,7 @@ from gateway.listening import Listening, listening, request
 from gateway.test_gateway_clients import HOOKS, LIGHT, SERVER, ends, said
 from hookwright.adapters.gateway.listener import sessions as room
 from hookwright.adapters.gateway.listener.doors import Doors, doors, turned_away
-from hookwright.errors import ConfigError
+from hookwright.errors import ConfigError, HookwrightError
 from processes import children, eventually, gone
 from support import settings
 
@@ -223,19 +223,34 @@ def test_no_more_than_so_many_sessions() -> None:
         await found.open()
         await found.close()
         assert opened == room.MOST_SESSIONS + 1
+        with pytest.raises(HookwrightError, match="is ending"):
+            await found.open()
 
-    class _Opened:
-        async def __aenter__(self) -> Any:
-            return _Quiet()
+    asyncio.run(body())
 
-        async def __aexit__(self, *exc: object) -> None:
-            return None
 
-    class _Quiet:
-        idle = 0.0
+class _Opened:
+    """A connection that does nothing."""
 
-        def __init__(self) -> None:
-            self.over = asyncio.Event()
+    def __init__(self, idle: float = 0.0) -> None:
+        self.idle = idle
+        self.over = asyncio.Event()
+
+    async def __aenter__(self) -> Any:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        return None
+
+
+def test_a_session_that_does_nothing_for_long_ends() -> None:
+    async def body() -> None:
+        found = room.Sessions(lambda replies: _Opened(room.IDLE + 1), print)
+        name, _ = await found.open()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert found.get(name) is None
+        await found.close()
 
     asyncio.run(body())
 

@@ -15,6 +15,11 @@ from hookwright.adapters.gateway.listener.replies import Replies, Reply, renamed
 from hookwright.adapters.gateway.messages import Batch, Message, notification
 from hookwright.adapters.gateway.serve import pump, server_left
 from hookwright.adapters.gateway.upstream import Upstream
+from hookwright.errors import HookwrightError
+
+
+class Ended(HookwrightError):
+    """A message for a session that has ended."""
 
 
 class Connection:
@@ -25,7 +30,7 @@ class Connection:
         self._replies = replies
         self._numbers = itertools.count(1)
         self._used = time.monotonic()
-        #: Set when the server has left.
+        #: Set when the server has left, or the connection ends.
         self.over = asyncio.Event()
 
     @property
@@ -38,9 +43,9 @@ class Connection:
     async def post(self, found: Message | Batch) -> Reply:
         """Take what a client posted; return the reply to its requests, which is empty if there are none.
 
-        Raise ValueError for a request with the id of another one that is not answered.
+        Raise ValueError for a request with the id of another one that is not answered, and Ended.
         """
-        self._used = time.monotonic()
+        self._use()
         messages = found.messages if isinstance(found, Batch) else (found,)
         requests = [one for one in messages if one.method is not None and one.id is not None]
         keys = [one.key for one in requests]
@@ -51,12 +56,17 @@ class Connection:
         return reply
 
     async def post_alone(self, message: Message) -> Reply:
-        """Take the request of a client without a session, under a name of ours."""
-        self._used = time.monotonic()
+        """Take the request of a client without a session, under a name of ours; raise Ended."""
+        self._use()
         ours, names = renamed(message, f"http-{next(self._numbers)}-{os.urandom(4).hex()}")
         reply = self._replies.expect([ours], names)
         await self._gateway.from_client(ours.raw)
         return reply
+
+    def _use(self) -> None:
+        self._used = time.monotonic()
+        if self.over.is_set():
+            raise Ended("this session has ended")
 
     def stream(self) -> Reply | None:
         """Open the stream on which the client hears what no request asked for; None if it has one."""
@@ -94,6 +104,7 @@ async def connected(
     try:
         yield connection
     finally:
+        connection.over.set()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         await gateway.close()

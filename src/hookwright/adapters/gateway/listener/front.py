@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from hookwright.adapters.gateway.listener.connection import Connection
+from hookwright.adapters.gateway.listener.connection import Connection, Ended
 from hookwright.adapters.gateway.listener.doors import Doors, turned_away
 from hookwright.adapters.gateway.listener.replies import Reply
 from hookwright.adapters.gateway.listener.sessions import Sessions, TooMany
@@ -28,6 +28,7 @@ SESSION, VERSION = "mcp-session-id", "mcp-protocol-version"
 #: The last version of the protocol, which are dates, that has sessions.
 _LAST_WITH_SESSIONS = "2025-11-25"
 _PARSE_ERROR = -32700
+_NOT_OPEN = "this session is not open: initialize a new one"
 _NO_STATUS: Mapping[int, int] = MappingProxyType({})
 
 
@@ -79,6 +80,8 @@ class Front:
             if SESSION not in request.headers:
                 return await self._greeting(found, exchange)
             return await self._handed(request, found, exchange)
+        except Ended:
+            return _failed(404, _NOT_OPEN)
         except TooMany as problem:
             return _failed(503, str(problem), SERVER_GONE)
         except HookwrightError as problem:
@@ -271,4 +274,4 @@ def _failed(status: int, why: str, code: int = INVALID_REQUEST) -> Response:
 def _no_session(request: Request) -> Response:
     if SESSION not in request.headers:
         return _failed(400, f"the header {SESSION} is missing")
-    return _failed(404, "this session is not open: initialize a new one")
+    return _failed(404, _NOT_OPEN)

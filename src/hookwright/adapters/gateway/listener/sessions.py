@@ -65,7 +65,7 @@ class Sessions:
 
     async def end(self, name: str) -> None:
         """End a session, and wait until its hooks and its server are done."""
-        found = self._owned.get(name)
+        found = self._owned.pop(name, None)
         if found is not None:
             found.ending.set()
             await asyncio.wait([found.task])
@@ -92,14 +92,19 @@ class Sessions:
             async with self._opener(replies) as connection:
                 ready.set_result(connection)
                 await _over(connection, ending)
-                self._owned.pop(name, None)
+                self._forget(name, ready)
         except Exception as error:  # what a session cannot be opened or closed for concerns this session alone
             if ready.done():
                 self._complain(f"a session ended with an error: {type(error).__name__}: {error}")
             else:
                 ready.set_exception(error)
         finally:
-            self._owned.pop(name, None)
+            self._forget(name, ready)
+
+    def _forget(self, name: str, ready: asyncio.Future[Connection]) -> None:
+        """Forget a session; one that has the same name by now stays."""
+        if name in self._owned and self._owned[name].ready is ready:
+            del self._owned[name]
 
 
 async def _over(connection: Connection, ending: asyncio.Event) -> None:
