@@ -57,6 +57,8 @@ class PastFacts(msgspec.Struct, frozen=True):
     id: str
     #: Everything the handler runs, as far as it can be found.
     text: str
+    #: The files it runs.
+    files: tuple[str, ...] = ()
     clock: bool = False
     network: bool = False
     transcript: bool = False
@@ -81,6 +83,7 @@ def facts_of(entry: Entry, loaded: Loaded) -> PastFacts:
     return PastFacts(
         id=_digest(entry, digests),
         text=text,
+        files=tuple(files),
         clock=clock,
         network=network,
         transcript="transcript_path" in text,

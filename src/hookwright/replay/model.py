@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from hookwright.protocol.events import CATALOGUE
+from hookwright.replay.labels import Label
 from hookwright.replay.past import Fate, Past
 
 #: Decisions from the most permissive to the strictest; `allow` skips the question that no opinion leaves to the host.
@@ -23,6 +24,7 @@ class Code(enum.Enum):
     CLOCK = "it reads the clock"
     NETWORK = "it uses the network, which a replay does not have"
     WRITE = "it was kept from writing"
+    FILES = "the files of then are not known"
     STATE = "it depends on what earlier events left, which this replay does not have"
     TRANSCRIPT = "it reads the transcript, which has grown since"
     MODEL = "it asks a model, and a replay asks none"
@@ -145,6 +147,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     bucket: Bucket
     #: The id of a call of the same turn that would now be refused, so that this event might never have happened.
     after: str | None = None
+    #: What a person says about the call.
+    label: Label | None = None
 
     @property
     def is_call(self) -> bool:
@@ -158,13 +162,22 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def likely_false(self) -> bool:
-        """Whether a call is now refused that ran then and succeeded."""
-        return self.now_refused and self.past.fate is Fate.SUCCEEDED
+        """Whether a call is now refused that a person calls right, or that ran then and succeeded."""
+        return self.now_refused and self._is(Label.OK, Fate.SUCCEEDED)
 
     @property
     def agrees(self) -> bool:
-        """Whether a call is now refused that the person rejected then."""
-        return self.now_refused and self.past.fate is Fate.REJECTED
+        """Whether a call is now refused that a person calls wrong, or rejected then."""
+        return self.now_refused and self._is(Label.BAD, Fate.REJECTED)
+
+    @property
+    def missed(self) -> bool:
+        """Whether a call that a person calls wrong is not refused, without a doubt."""
+        return self.is_call and self.label is Label.BAD and not self.now.refused and not self.now.undecided
+
+    def _is(self, label: Label, fate: Fate) -> bool:
+        """Return whether a call has a label; a call without any, whether it has a fate."""
+        return self.past.fate is fate if self.label is None else self.label is label
 
 
 def unrun(past: Past, doubt: Doubt) -> Change:

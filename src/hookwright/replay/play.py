@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -15,9 +16,11 @@ from hookwright.engine import HookEngine, Options
 from hookwright.executors.command import CommandExecutor
 from hookwright.hookset import Entry
 from hookwright.observers.journal import decision_of, short
+from hookwright.projects.lookup import Search
 from hookwright.protocol.events import Event
-from hookwright.protocol.handlers import Handler
+from hookwright.protocol.handlers import Handler, Kind
 from hookwright.protocol.host import Host
+from hookwright.protocol.job import Executor
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Ending, Outcome, Run, Skip, SkipReason
 from hookwright.protocol.wire import encode
@@ -25,6 +28,7 @@ from hookwright.replay.facts import PastFacts, facts_of
 from hookwright.replay.isolation.views import View
 from hookwright.replay.model import Code, Doubt, Ran, Replayed
 from hookwright.replay.past import Past
+from hookwright.replay.past_files import Commit, PastFiles, State
 from hookwright.replay.transcript_copy import TranscriptCopy
 from hookwright.replay.watching import Inside, KeptAnswers, Watched, Witness, moved
 from hookwright.warm.executor import WorkerExecutor
@@ -52,10 +56,19 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether events are missing, so that what a hook keeps between events is incomplete.
     sampled: bool = False
 
-    @property
-    def cwd(self) -> str:
-        """The project as hooks see it."""
-        return self.view.project
+    state: State = State.OVERLAY
+    #: The commits whose files hooks see; empty for the files of today.
+    commits: tuple[Commit, ...] = ()
+    #: The script of the model that prompt and agent hooks ask; empty to ask none.
+    script: str = ""
+
+    def place(self, cwd: str) -> str:
+        """Return the directory in which a hook starts, by the one in which the event happened."""
+        if self.state is not State.NONE:
+            return moved(cwd, self.project, self.view.project)
+        empty = os.path.join(self.scratch, "empty")
+        os.makedirs(empty, exist_ok=True)
+        return empty
 
 
 class Survey:
@@ -120,6 +133,7 @@ class Player:
         self._background = Background()
         self._engine: HookEngine | None = None
         self._held = Workers()
+        self._files = PastFiles(setting.commits, setting.view.project)
         if loaded is not None:
             self._host = host_of(loaded, setting)
 
@@ -132,8 +146,11 @@ class Player:
             self._held = Workers()
             warm = WorkerExecutor(CommandExecutor(self._host, self._background), self._held)
             commands = CommandExecutor(self._host, self._background, workers=warm, warm=warm)
-            inside = Inside(commands, self._setting.project, self._setting.cwd)
-            self._watched = Watched(inside, self.survey.facts, self._setting.view, self._setting.answers)
+            inside = Inside(commands, self._setting.place)
+            asked: dict[Kind, Executor] = {Kind.COMMAND: inside}
+            asked |= scripted_executors(self._setting.script, self._host)
+            self._watched = Watched(asked, self.survey.facts, self._setting.view, self._setting.answers)
+            self._files.forget()
             self._engine = HookEngine(
                 self._loaded.hooks,
                 host=self._host,
@@ -151,7 +168,10 @@ class Player:
         """Fire one event and wait for every hook, background hooks included."""
         if self._engine is None:
             return Replayed()
-        witness = self._watched.begin(past)
+        state = self._files.put(past.time) if self._setting.state is State.COMMIT else self._setting.state.value
+        witness = self._watched.begin(past, state)
+        if not state and self.survey.selected(past.event):
+            witness.doubts.append(Doubt(Code.FILES))
         event, cut = self._with_transcript(past)
         outcome = await self._engine.fire(event)
         await self._background.wait()
@@ -207,6 +227,18 @@ class Player:
             reused=facts.id in witness.reused,
             shadow=run.would is not None,
         )
+
+
+def scripted_executors(script: str, host: Host) -> dict[Kind, Executor]:
+    """Return executors that ask a script instead of a model; every session plays it from its start."""
+    if not script:
+        return {}
+    from hookwright.executors.agent import AgentExecutor
+    from hookwright.executors.prompt import PromptExecutor
+    from hookwright.models import from_environment
+
+    model = from_environment({}, script=script)
+    return {Kind.PROMPT: PromptExecutor(model), Kind.AGENT: AgentExecutor(model, search=Search(host.env))}
 
 
 def host_of(loaded: Loaded, setting: Setting) -> Host:

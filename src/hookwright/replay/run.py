@@ -23,8 +23,10 @@ from hookwright.replay.choice import Choice
 from hookwright.replay.facts import PastFacts
 from hookwright.replay.fleet.dask import as_fleet
 from hookwright.replay.fleet.fleet import Fleet, fleet_workers
+from hookwright.replay.labels import Labels
 from hookwright.replay.model import Change, Code, Doubt, compare, mark_after, once, turns, unrun
 from hookwright.replay.past import Past
+from hookwright.replay.past_files import State, commits_of
 from hookwright.replay.play import Survey
 from hookwright.replay.pool import Killed, OutOfTime, PoolWorkers, TaskRun, Workers
 from hookwright.replay.sides import ReplaySide, side
@@ -67,6 +69,12 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     reuse: bool = True
     #: Seconds after which no further task begins; None for no limit.
     budget: float | None = None
+    state: State = State.OVERLAY
+    #: Whether every hook sees whole sessions in order, also those that answer by the event alone.
+    in_order: bool = False
+    #: The script of the model that prompt and agent hooks ask; empty to ask none.
+    script: str = ""
+    labels: Labels = msgspec.field(default_factory=Labels)
 
 
 class HandlerRow(msgspec.Struct, frozen=True):
@@ -165,17 +173,32 @@ class Replay:
             return past
         return msgspec.structs.replace(past, event=msgspec.structs.replace(past.event, tool_response=None))
 
+    @property
+    def _project(self) -> str:
+        places = self.conditions.places
+        return os.path.realpath(os.path.join(places.surroundings.cwd, places.project))
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The settings files and scripts whose change would change the result."""
+        handlers = [one for survey in self._surveys for one in survey.handlers]
+        settings = {path for entry, _ in handlers if (path := entry.handler.source.path)}
+        return frozenset(settings.union(*(facts.files for _, facts in handlers)))
+
     def _plan(self) -> ReplayPlan:
         places = self.conditions.places
         return ReplayPlan(
             baseline=self.sides[0],
             candidate=self.sides[1],
             level=self.conditions.isolation,
-            project=os.path.realpath(os.path.join(places.surroundings.cwd, places.project)),
+            project=self._project,
             home=places.surroundings.home,
             env=self.conditions.env,
             reuse=self.conditions.reuse,
             sampled=self.conditions.sample is not None,
+            state=self.conditions.state.value,
+            commits=commits_of(self._project) if self.conditions.state is State.COMMIT else (),
+            script=self.conditions.script,
             digests=(self._surveys[0].handlers_digest, self._surveys[1].handlers_digest),
         )
 
@@ -208,7 +231,9 @@ class Replay:
             for part in parts:
                 played |= {id(change.past): change for change in _changes(part, next(results))}
             changes = [played.get(id(past)) or self._unasked(past) for past in session.pasts]
-            yield from mark_after(changes, session.turns)
+            for change in mark_after(changes, session.turns):
+                label = self.conditions.labels.of(change.past.call)
+                yield change if label is None else msgspec.structs.replace(change, label=label)
 
     # ── what has to be asked ────────────────────────────────────────────────
 
@@ -233,7 +258,8 @@ class Replay:
     def _pure(self) -> frozenset[str]:
         """Try every handler that may be pure by its text on the first events that select it."""
         trials = [trial for number, survey in enumerate(self._surveys) for trial in self._trials(number, survey)]
-        if not trials or not self.conditions.reuse or self.conditions.isolation == "none":
+        conditions = self.conditions
+        if not trials or conditions.in_order or not conditions.reuse or conditions.isolation == "none":
             return frozenset()  # without isolation it cannot be seen what a hook writes, and a trial would have effects
         workers = self._workers.trying()
         try:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from hookwright.replay.labels import Label
 from hookwright.replay.model import CHANGED, RANKS, Bucket, Change, Code, Ran
 from hookwright.replay.past import Coverage, Fate
 from hookwright.replay.run import HandlerRow, Replay
@@ -71,6 +72,10 @@ class Totals(msgspec.Struct, kw_only=True):
     likely_false: int = 0
     agrees: int = 0
     events: int = 0
+    #: Calls with a label by what it says; those that are refused now, and those that are not though they should be.
+    labelled: Counter[Label] = msgspec.field(default_factory=Counter)
+    labelled_refused: Counter[Label] = msgspec.field(default_factory=Counter)
+    missed: int = 0
     #: Doubts by their code, each event once per code.
     doubts: Counter[str] = msgspec.field(default_factory=Counter)
     #: Milliseconds per event of the candidate: its slowest hook, since hooks of one event run at the same time.
@@ -91,6 +96,10 @@ class Totals(msgspec.Struct, kw_only=True):
         self.refused += change.now.refused and not change.now.undecided
         self.likely_false += change.likely_false
         self.agrees += change.agrees
+        self.missed += change.missed
+        if change.is_call and change.label is not None:
+            self.labelled[change.label] += 1
+            self.labelled_refused[change.label] += change.now_refused
         for code in {doubt.code.value for doubt in (*change.before.doubts, *change.now.doubts)}:
             self.doubts[code] += 1
         for doubt in change.now.doubts:

@@ -71,24 +71,30 @@ def moved(path: str, project: str, copy: str) -> str:
 class Inside:
     """Starts hooks in the copy of the project that belongs to a view; what they read says where it happened."""
 
-    def __init__(self, command: Executor, project: str, copy: str) -> None:
+    def __init__(self, command: Executor, place: Callable[[str], str]) -> None:
         self._command = command
-        self._project = project
-        self._copy = copy
+        self._place = place
 
     async def __call__(self, job: Job) -> Reply:
         """Pass the job on with another working directory; its payload stays the same."""
-        cwd = moved(job.event.cwd, self._project, self._copy)
+        cwd = self._place(job.event.cwd)
         return await self._command(msgspec.structs.replace(job, event=msgspec.structs.replace(job.event, cwd=cwd)))
 
 
 class Watched:
-    """Wraps the command executor of one configuration; everything after the reply is the engine's own."""
+    """Wraps the executors of one configuration; everything after the reply is the engine's own."""
 
     def __init__(
-        self, command: Executor, facts: Callable[[Handler], PastFacts], view: View, answers: KeptAnswers | None
+        self,
+        asked: Mapping[Kind, Executor],
+        facts: Callable[[Handler], PastFacts],
+        view: View,
+        answers: KeptAnswers | None,
     ) -> None:
-        self._command = command
+        self._command = asked[Kind.COMMAND]
+        #: Executors of other kinds that are asked.
+        self._others: dict[Kind, Executor] = {kind: asked[kind] for kind in asked if kind is not Kind.COMMAND}
+        self._state = ""
         self._facts = facts
         self._view = view
         self._answers = answers
@@ -104,11 +110,15 @@ class Watched:
             async with self._turn:
                 return await self._asked(job, pure)
 
-        return {**dict.fromkeys(NOT_ASKED, self._not_asked), Kind.COMMAND: command}
+        found = dict(self._others)
+        found[Kind.COMMAND] = command
+        for kind in NOT_ASKED:
+            found.setdefault(kind, self._not_asked)
+        return found
 
-    def begin(self, past: Past) -> Witness:
-        """Start to watch the hooks of one event."""
-        self._past, self._witness = past, Witness()
+    def begin(self, past: Past, state: str) -> Witness:
+        """Start to watch the hooks of one event; answers in one state of the files are not those in another."""
+        self._past, self._witness, self._state = past, Witness(), state
         return self._witness
 
     async def _not_asked(self, job: Job) -> Reply:
@@ -131,7 +141,8 @@ class Watched:
         """Ask a handler about the content of an event, or use its answer to an equal one."""
         same = without_passing(job.event)
         payload = encode_event(same)
-        key = hashlib.sha256(b"\0".join((facts.id.encode(), job.event.cwd.encode(), payload))).digest()
+        about = (facts.id, self._state, job.event.cwd)
+        key = hashlib.sha256(b"\0".join((*(part.encode() for part in about), payload))).digest()
         known = self._answers.get(key) if self._answers is not None else None
         if known is not None:
             self._witness.reused.add(facts.id)

@@ -22,6 +22,7 @@ from hookwright.replay.isolation.levels import LEVELS
 from hookwright.replay.isolation.views import enter
 from hookwright.replay.model import Replayed
 from hookwright.replay.past import Past
+from hookwright.replay.past_files import Commit, State
 from hookwright.replay.play import Player, Setting, host_of
 from hookwright.replay.sides import ALLOWED, ReplaySide
 from hookwright.replay.watching import Inside, KeptAnswers, without_passing
@@ -46,6 +47,11 @@ class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether an answer is used again for an equal event.
     reuse: bool = True
     sampled: bool = False
+    #: What hooks see as the project, and the commits to choose from.
+    state: str = State.OVERLAY.value
+    commits: tuple[Commit, ...] = ()
+    #: The script of the model that prompt and agent hooks ask; empty to ask none.
+    script: str = ""
     #: The hashes of the handlers of both configurations where the replay was started; None to load any.
     digests: tuple[str, str] | None = None
     #: A folder whose files hooks see as if it were `/`; empty for none.
@@ -145,6 +151,9 @@ class ReplayWorker:
             pure=plan.pure,
             answers=answers,
             sampled=plan.sampled,
+            state=State(plan.state),
+            commits=plan.commits,
+            script=plan.script,
         )
 
     def close(self) -> None:
@@ -189,7 +198,7 @@ class ReplayWorker:
 def _alone(entry: Entry, loaded: Loaded, setting: Setting) -> HookEngine:
     """Return an engine with one handler."""
     host = host_of(loaded, setting)
-    commands = {Kind.COMMAND: Inside(CommandExecutor(host), setting.project, setting.view.project)}
+    commands = {Kind.COMMAND: Inside(CommandExecutor(host), setting.place)}
     options = Options(await_rewake=True)
     return HookEngine(HookSet([entry]), host=host, executors=commands, gate=loaded.gate, options=options)
 

@@ -15,7 +15,7 @@ from hookwright.replay.gate import Gate
 from hookwright.replay.model import Bucket, Change
 from hookwright.replay.past import Coverage
 from hookwright.replay.report.ci import as_sarif, github_lines, junit_lines, markdown_lines
-from hookwright.replay.report.findings import ReportFinding
+from hookwright.replay.report.findings import Describe, ReportFinding, change_record
 from hookwright.replay.report.html import html_lines
 from hookwright.replay.report.machine import as_json, change_line, first_line, last_line
 from hookwright.replay.report.parquet import as_parquet, check_installed
@@ -33,10 +33,13 @@ _WIDTH = 100
 class ReportFile:
     """One report in one format."""
 
-    def __init__(self, kind: str | None, path: str | None, gate: Gate) -> None:
+    def __init__(self, kind: str | None, path: str | None, gate: Gate, describe: Describe = change_record) -> None:
         self._kind = kind or ("parquet" if path is not None and path.endswith(_PARQUET) else "pretty")
         self._path = None if path is None else path if is_url(path) else os.path.abspath(path)
         self._gate = gate
+        self._describe = describe
+        if describe is not change_record and self._kind not in ("json", "jsonl"):
+            raise ConfigError(f"--raw: the format {self._kind} has no payloads; use --format json or jsonl")
         self._stream: TextIO | None = None
         if self._path is not None and os.path.isdir(self._path):
             raise ConfigError(f"--out {path}: is a folder; name a file")
@@ -54,7 +57,7 @@ class ReportFile:
     def change(self, change: Change, rows: tuple[HandlerRow, ...]) -> None:
         """Write one event, in formats that stream."""
         if self._stream is not None:
-            say([escaped(change_line(change, rows))], self._stream)
+            say([escaped(change_line(change, rows, self._describe))], self._stream)
 
     def end(self, found: ReportFinding, repeats: int) -> None:
         """Write the rest."""
@@ -81,7 +84,7 @@ class ReportFile:
     def _lines(self, found: ReportFinding, repeats: int, stream: TextIO | None) -> Iterable[str]:
         match self._kind:
             case "json":
-                return [escaped(as_json(found, repeats))]
+                return [escaped(as_json(found, repeats, self._describe))]
             case "html":
                 return html_lines(found, repeats)
             case "junit":

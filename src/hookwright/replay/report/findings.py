@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -10,8 +10,9 @@ import msgspec
 from hookwright.observers.journal import short
 from hookwright.observers.percentiles import percentile
 from hookwright.protocol.jsontext import Json
-from hookwright.protocol.wire import encode
+from hookwright.protocol.wire import encode, payload
 from hookwright.replay.isolation.levels import LEVELS
+from hookwright.replay.labels import Label
 from hookwright.replay.model import Bucket, Change, Replayed
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.run import HandlerRow, Replay
@@ -135,11 +136,22 @@ def change_record(change: Change, rows: tuple[HandlerRow, ...]) -> Record:
         "bucket": change.bucket.value,
         "likely_false": change.likely_false,
         "agrees": change.agrees,
+        "label": change.label.value if change.label is not None else None,
+        "missed": change.missed,
         "after": change.after,
         "handlers": [row.id for row in deciding(change, rows)],
         "before": outcome_record(change.before),
         "now": outcome_record(change.now),
     }
+
+
+def raw_record(change: Change, rows: tuple[HandlerRow, ...]) -> Record:
+    """Describe one event with its whole payload, neither redacted nor cut."""
+    return {**change_record(change, rows), "private": True, "payload": payload(change.past.event)}
+
+
+#: Describes one event for a program.
+Describe = Callable[[Change, tuple[HandlerRow, ...]], Record]
 
 
 def outcome_record(outcome: Replayed) -> Record:
@@ -201,6 +213,11 @@ def totals_record(found: ReportFinding, repeats: int) -> Record:
         "now_refused": count_record(totals.now_refused),
         "likely_false": totals.likely_false,
         "agrees": totals.agrees,
+        "labels": {
+            label.value: {"calls": totals.labelled[label], "now_refused": totals.labelled_refused[label]}
+            for label in Label
+        },
+        "missed": totals.missed,
         "doubts": dict(sorted(totals.doubts.items())),
         "errors": totals.failed,
         "never_matched": [row.id for row in totals.never_matched],

@@ -5,13 +5,20 @@ from __future__ import annotations
 from hookwright.protocol.wire import encode
 from hookwright.replay.model import Change
 from hookwright.replay.past import Coverage
-from hookwright.replay.report.findings import VERSION, ReportFinding, change_record, coverage_record, totals_record
+from hookwright.replay.report.findings import (
+    VERSION,
+    Describe,
+    ReportFinding,
+    change_record,
+    coverage_record,
+    totals_record,
+)
 from hookwright.replay.run import HandlerRow
 
 
-def as_json(found: ReportFinding, repeats: int) -> str:
+def as_json(found: ReportFinding, repeats: int, describe: Describe = change_record) -> str:
     """Return the whole report as one JSON object."""
-    changes = [change_record(change, found.rows) for change in found.changes]
+    changes = [describe(change, found.rows) for change in found.changes]
     return encode({**totals_record(found, repeats), "changes": changes}).decode()
 
 
@@ -20,9 +27,9 @@ def first_line(coverage: Coverage, repeats: int) -> str:
     return encode({"kind": "coverage", "version": VERSION, "coverage": coverage_record(coverage, repeats)}).decode()
 
 
-def change_line(change: Change, rows: tuple[HandlerRow, ...]) -> str:
+def change_line(change: Change, rows: tuple[HandlerRow, ...], describe: Describe = change_record) -> str:
     """Return one event that is not the same, as a line of JSONL."""
-    return encode({"kind": "change", **change_record(change, rows)}).decode()
+    return encode({"kind": "change", **describe(change, rows)}).decode()
 
 
 def last_line(found: ReportFinding, repeats: int) -> str:

@@ -8,11 +8,12 @@ from itertools import groupby
 import msgspec
 
 from hookwright.observers.percentiles import percentile
+from hookwright.replay.labels import Label
 from hookwright.replay.model import Bucket, Change, Code
 from hookwright.replay.past import Coverage
 from hookwright.replay.report.findings import ReportFinding, moment, summary
 from hookwright.replay.run import HandlerRow
-from hookwright.replay.totals import COLUMNS, Count, HandlerCount, deciding
+from hookwright.replay.totals import COLUMNS, Count, HandlerCount, Totals, deciding
 from hookwright.text import flat, one_line, plural
 
 #: Changed events that are shown per handler and bucket.
@@ -182,6 +183,7 @@ def _closing(found: ReportFinding, paint: Paint) -> Iterator[str]:
         unknown = f"; the fate of {totals.now_refused.unknown:,} is not known" if totals.now_refused.unknown else ""
         yield f"{'judged':<10}now refused, though they ran and succeeded: {share}, likely false positives{unknown}"
         yield f"{_INDENT}now refused, and the person rejected them: {totals.agrees:,}"
+    yield from _labelled(totals)
     timeouts = totals.doubts.get(Code.TIMEOUT.value, 0)
     if totals.times:
         slow = f"p50 {percentile(totals.times, 0.5):.0f} ms, p95 {percentile(totals.times, 0.95):.0f} ms per event"
@@ -196,6 +198,13 @@ def _closing(found: ReportFinding, paint: Paint) -> Iterator[str]:
         yield f"{'never ran' if number == 0 else '':<10}{flat(text)}"
     ways = "hookwright replay --format html --out replay.html · --cases .claude/hooks/tests/history.yaml"
     yield paint.dim(f"{'next':<10}{ways}")
+
+
+def _labelled(totals: Totals) -> Iterator[str]:
+    if totals.labelled:
+        ok, bad = (f"{totals.labelled_refused[one]:,} of {totals.labelled[one]:,}" for one in (Label.OK, Label.BAD))
+        yield f"{'labelled':<10}now refused: {ok} calls labelled ok, {bad} calls labelled bad"
+        yield f"{_INDENT}labelled bad, and not refused: {totals.missed:,}"
 
 
 def _failing(counts: Iterable[HandlerCount]) -> list[HandlerCount]:
