@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance conformance-slow attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
-	docs house adapters fleet bench bench-check bench-peers bench-replay lock clean
+	docs house adapters fleet bench-fleet bench bench-check bench-peers bench-replay lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -120,7 +120,10 @@ $(ADAPTERS): adapter-%: .adapters/%/.installed
 	touch $@
 
 fleet: .fleet/.installed  ## replay on a dask cluster, from and to URLs, and to Parquet, with the real packages
-	nice .fleet/bin/python -m pytest -q -rs tests/replay/fleet
+	nice .fleet/bin/python -m pytest -q -rs tests/replay/fleet "tests/test_docs.py::test_what_a_page_shows_is_what_happens[docs/fleet.md-0]"
+
+bench-fleet: .fleet/.installed  ## what a dask cluster costs over a pool of processes
+	.fleet/bin/python bench/fleet.py
 
 docs: install         ## write the generated source and the generated pages of docs/
 	$(BIN)/python tools/generate.py

@@ -91,6 +91,8 @@ def test_what_a_page_shows_is_what_happens(part: list[Block], tmp_path: Path) ->
     for framework in ("pydantic_ai", "agent_framework", "langchain", "google.adk", "agents", "strands"):
         if any(re.search(rf"^from {framework}[. ]", block.text, re.MULTILINE) for block in part):
             pytest.importorskip(framework)
+    if any("dask " in block.text and block.runnable for block in part):
+        pytest.importorskip("distributed")
     if any("hookwright replay " in block.text for block in part) and working_level() is None:
         pytest.skip("hooks cannot be isolated on this machine")
     world = World(tmp_path)

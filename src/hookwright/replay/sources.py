@@ -21,8 +21,8 @@ DEFAULT_DAYS = 30
 
 _EVERYTHING = Choice()
 
-#: Reads the transcripts among sources on workers, and returns what yields their events.
-ReadApart = Callable[[Sequence[SourceFile]], Reader]
+#: Reads transcripts among sources on workers; returns what yields the events of all, by another reader if need be.
+ReadApart = Callable[[Sequence[SourceFile], Reader], Reader]
 
 
 def past_events(
@@ -36,14 +36,14 @@ def past_events(
 
     Sessions follow each other, earliest first; the events of a session are in order, those of a subagent right after
     what happened before it began. `coverage` is complete when the last event has been yielded. With an `index`,
-    transcripts that were read before are not read again, and with `apart` workers read them; the events are the same.
-    Raise NoSource for a source that does not exist.
+    transcripts that were read before are not read again, and with `apart` workers read those that URLs name; the events
+    are the same. Raise NoSource for a source that does not exist.
     """
     read: Reader = read_file if index is None else IndexedReader(index)
     once = Deduplication(coverage if coverage is not None else Coverage())
     found = find([name for name in sources if name != STDIN], once.coverage, choice.since)
     if apart is not None:
-        read = apart(found)
+        read = apart(found, read)
     for source in found:
         yield from events_of(source, choice, once, read)
     if index is not None:

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,14 @@ from hookwright.cli import main
 from hookwright.errors import ConfigError
 from hookwright.replay.fleet.dask import DaskExecutor, DaskFleet, as_fleet, dask_cluster
 from hookwright.replay.fleet.fleet import fleet_level
+from hookwright.replay.fleet.reading import read_apart
 from hookwright.replay.fleet.worker import Program
 from hookwright.replay.model import Code
-from hookwright.replay.past import Past
+from hookwright.replay.past import Coverage, Past
 from hookwright.replay.run import Conditions, replay
+from hookwright.replay.sources import past_events
+from hookwright.replay.transcripts.files import SourceFile
+from hookwright.replay.transcripts.sessions import Reader
 from replay.fleet.reports import timeless
 from replay.histories import call, prompt, result, write
 from replay.isolated import needs_isolation, working_level
@@ -124,6 +128,25 @@ def test_a_client_or_its_executor_is_enough_in_python(tmp_path: Path, client: An
     alone = world.changes(pasts)
     assert world.changes(pasts, executor=client) == alone
     assert isinstance(as_fleet(client.get_executor()), DaskFleet)
+
+
+def test_workers_read_what_a_url_names(place: Path, client: Any) -> None:
+    url = f"local://{place}/history"
+    here, there = Coverage(), Coverage()
+    fleet = DaskFleet(client)
+
+    def apart(sources: Sequence[SourceFile], otherwise: Reader) -> Reader:
+        return read_apart(fleet, sources, _never)
+
+    found = list(past_events([url], coverage=there, apart=apart))
+    known = list(past_events([str(place / "history")], coverage=here))
+    assert [(one.call, one.time, one.fate) for one in found] == [(one.call, one.time, one.fate) for one in known]
+    assert there == here
+    assert here.calls == 24
+
+
+def _never(source: SourceFile, *_: object) -> Iterator[Past]:
+    raise AssertionError(f"{source.path} was read here")
 
 
 DEADLY = "#!/bin/sh\ngrep -q boom && kill -9 $CLAUDE_PID\nexit 0\n"

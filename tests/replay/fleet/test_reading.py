@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as some
 
 from hookwright.replay.choice import Choice
 from hookwright.replay.fleet.fleet import Fleet, FleetReaders
-from hookwright.replay.fleet.reading import LEAST, cut_evenly, read_apart, read_by
+from hookwright.replay.fleet.reading import LEAST, cut_evenly, read_by
 from hookwright.replay.past import Coverage, Past
 from hookwright.replay.pool import process_pool
 from hookwright.replay.sources import ReadApart, past_events
@@ -46,8 +45,8 @@ class Killed(Executor):
 
 
 def _apart(executor: Executor, least: int) -> ReadApart:
-    def read(sources: Sequence[SourceFile]) -> Reader:
-        return read_by(FleetReaders(Fleet(executor, 2)), sources, least)
+    def read(sources: Sequence[SourceFile], otherwise: Reader) -> Reader:
+        return read_by(FleetReaders(Fleet(executor, 2)), sources, otherwise, least)
 
     return read
 
@@ -98,7 +97,7 @@ def test_a_file_that_kills_its_reader_is_refused_and_its_neighbours_are_read(tmp
 def test_processes_of_a_pool_read(tmp_path: Path) -> None:
     _history(tmp_path)
     with process_pool(1) as pool:
-        found = _events(tmp_path, Choice(), partial(read_apart, Fleet(pool, 1)))
+        found = _events(tmp_path, Choice(), _apart(pool, LEAST))
     assert found == _events(tmp_path, Choice())
     assert len(found[0]) > 6
 

@@ -12,7 +12,7 @@ import msgspec
 from hookwright.protocol.jsontext import Json
 from hookwright.replay.choice import Choice
 from hookwright.replay.fleet.fleet import Fleet, FleetReaders
-from hookwright.replay.fleet.remote import real_path, size_of
+from hookwright.replay.fleet.remote import is_url, real_path, size_of
 from hookwright.replay.index.build import built
 from hookwright.replay.index.reading import about_of, response_in, usable
 from hookwright.replay.index.table import EventTable
@@ -94,9 +94,10 @@ class FleetReader:
     read while it was another file than it is here, is read here.
     """
 
-    def __init__(self, tables: Sequence[ReadTable], killed: frozenset[str] = frozenset()) -> None:
+    def __init__(self, tables: Sequence[ReadTable], killed: frozenset[str], otherwise: Reader) -> None:
         self._tables = {(table.path, table.about): table for table in tables}
         self._killed = killed
+        self._otherwise = otherwise
 
     def __call__(self, source: SourceFile, speaker: Speaker, choice: Choice, once: Deduplication) -> Iterator[Past]:
         """Yield the wanted events of one file; one that killed its reader is counted as refused."""
@@ -105,7 +106,7 @@ class FleetReader:
             return
         found = self._tables.pop((source.path, about_of(speaker)), None)
         if found is None or not usable(found.table, source, choice):
-            yield from read_file(source, speaker, choice, once)
+            yield from self._otherwise(source, speaker, choice, once)
             return
         try:
             file = open_source(real_path(source.path))
@@ -114,7 +115,7 @@ class FleetReader:
             return
         with file:
             if _state(file) != found.state:
-                yield from read_file(source, speaker, choice, once)
+                yield from self._otherwise(source, speaker, choice, once)
                 return
             speaker.modes.restore(found.table.times, found.table.modes)
 
@@ -125,12 +126,14 @@ class FleetReader:
             yield from found.table.events(memoryview(found.rows), source.path, choice, once, response)
 
 
-def read_apart(fleet: Fleet, sources: Sequence[SourceFile]) -> Reader:
-    """Read the transcripts among sources on the workers of a fleet."""
-    return read_by(FleetReaders(fleet), sources)
+def read_apart(fleet: Fleet, sources: Sequence[SourceFile], otherwise: Reader) -> Reader:
+    """Read the transcripts that URLs name on the workers of a fleet, which may not have the files of this machine."""
+    return read_by(FleetReaders(fleet), [source for source in sources if is_url(source.path)], otherwise)
 
 
-def read_by(workers: Workers, sources: Sequence[SourceFile], least: int = LEAST) -> Reader:
+def read_by(
+    workers: Workers, sources: Sequence[SourceFile], otherwise: Reader = read_file, least: int = LEAST
+) -> Reader:
     """Read transcripts in tasks of at least so many bytes; a file that kills its worker alone is not read at all."""
     home = os.fsencode(os.path.expanduser("~"))
     cut = cut_evenly([one for one in sources if one.kind is SourceKind.TRANSCRIPT], least)
@@ -150,7 +153,7 @@ def read_by(workers: Workers, sources: Sequence[SourceFile], least: int = LEAST)
             tables += result
         else:
             killed.add(source.path)
-    return FleetReader(tables, frozenset(killed))
+    return FleetReader(tables, frozenset(killed), otherwise)
 
 
 def cut_evenly(sources: Sequence[SourceFile], least: int) -> list[tuple[SourceFile, ...]]:
