@@ -59,7 +59,7 @@ faults-peers: install ## the same hostile hooks on other engines, installed into
 	$(BIN)/python bench/faults_peers.py
 
 dialects: install     ## other coding agents with a scripted model: answer × agent, alone and through the bridge; minutes
-	@cd bench && ../$(BIN)/python -m dialects
+	@cd bench && ../$(BIN)/python -m dialects $(if $(RECORD),--record) $(AGENT)
 
 load: install         ## 64 sessions at once, eight hooks per event, one minute
 	$(BIN)/python bench/load.py

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pages.adapters import adapters
-from pages.agents import agents
+from pages.agents import agent_pages, agents
 from pages.api import api
 from pages.cases import cases
 from pages.cli import cli
@@ -32,6 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/api.md": api,
     "adapters/README.md": adapters,
     "agents.md": agents,
+    **agent_pages(),
     "design.md": design,
     "deviations.md": deviations,
 }

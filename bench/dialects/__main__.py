@@ -1,7 +1,8 @@
 """Print what each agent does with each answer of a hook: by itself, and through the bridge.
 
-python -m dialects [agent …]: needs `npm`, and the agents that it can install; runs in a network of its own that has
-nothing but loopback. A cell that differs from the recordings in tests/dialects is marked.
+python -m dialects [--record] [agent …]: needs `npm`, and installs the agents; runs in a network of its own that has
+nothing but loopback. A cell that differs from the recordings in tests/dialects is marked. With `--record` the
+recordings are written again. The exit status is 1 if a call that must stop ran through the bridge, or a cell changed.
 """
 
 from __future__ import annotations
@@ -9,99 +10,109 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dialects.model import Model
-from dialects.rigs import RIGS, Rig, install, installed, start
+from dialects.answers import MUST_STOP
+from dialects.record import Line, answers, guard, recording
+from dialects.rigs import RIGS, Rig, install, installed
 
-ROOT = Path(__file__).parent.parent.parent
-MUST_STOP = 14
+RECORDINGS = Path(__file__).parent.parent.parent / "tests" / "dialects"
 INSIDE = "HOOKWRIGHT_DIALECTS_INSIDE"
-LIMIT = 180.0
+#: Longer texts in an agent's own log are its instructions and its tools; they are cut.
+LONGEST = 600
+STOPPED = ("refused", "ends")
+#: The agents whose logs are a source of a replay.
+LOGS = ("codex", "gemini")
+GUARDED = "a guard of a file for Write|Edit"
 
 
-def answers(rig: Rig) -> list[dict[str, Any]]:
-    """Return the recorded answers of an agent."""
-    file = ROOT / "tests" / "dialects" / rig.name / f"{rig.version}.jsonl"
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    return [line for line in lines if line["kind"] == "answer"]
+def _file(rig: Rig) -> Path:
+    return RECORDINGS / rig.name / f"{rig.version}.jsonl"
 
 
-#: A guard of files as people write it, and a patch that adds the file it protects.
-GUARD = """case "$(cat)" in *'"file_path":"'*'/.env"'*) echo protected >&2; exit 2;; esac"""
-PATCH = "*** Begin Patch\n*** Add File: ok.txt\n+1\n*** Add File: .env\n+K=1\n*** End Patch"
+def recorded(rig: Rig) -> dict[str, Line]:
+    """Return the recorded answers and the guard of an agent by label."""
+    if not _file(rig).exists():
+        return {}
+    lines = [json.loads(line) for line in _file(rig).read_text().splitlines()]
+    return {line.get("label", GUARDED): line for line in lines if line["kind"] in ("answer", "guard")}
 
 
-def cell(rig: Rig, line: dict[str, Any], bridged: bool) -> str:
-    """Run one agent with one answer; return what became of the command that the model asked for."""
-    out, err = shlex.quote(line["stdout"]), shlex.quote(line["stderr"])
-    return fate(rig, f"printf %s {out}\nprintf %s {err} >&2\nexit {line['status']}\n", "", bridged)
+def record(rig: Rig) -> list[Line]:
+    """Write the recording of an agent; return its answers and the guard."""
+    lines = []
+    for line in recording(rig):
+        if line["kind"] == "transcript":
+            _transcript(rig, line["text"])
+            continue
+        lines.append(line)
+    _file(rig).parent.mkdir(exist_ok=True)
+    _file(rig).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    return [line for line in lines if line["kind"] in ("answer", "guard")]
 
 
-def fate(rig: Rig, script: str, patch: str, bridged: bool) -> str:
-    """Run one agent with one hook; return what became of the command or the patch that the model asked for."""
-    folder = Path(tempfile.mkdtemp(prefix="dialects-"))
-    home, project = folder / "home", folder / "project"
-    (home / ".claude").mkdir(parents=True)
-    project.mkdir()
-    said = folder / "hook.sh"
-    said.write_text(f"#!/bin/sh\ntouch {folder}/fired\n{script}")
-    said.chmod(0o755)
-    made = project / (".env" if patch else "made.txt")
-    model = Model(patch or f"echo hi > {made}")
-    try:
-        if bridged:
-            hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": str(said)}]}]}
-            (home / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
-            rig.prepare(home, model.url, None)
-            export(rig, home, project)
-        else:
-            rig.prepare(home, model.url, str(said))
-        printed = start(rig, home, project, model.url, LIMIT)
-        if not (folder / "fired").exists():
-            return f"the hook did not fire: {printed.strip()[-200:]!r}"
-        if made.exists():
-            return "runs"
-        return "hangs" if printed == "hung" else "stopped"
-    finally:
-        model.close()
-        shutil.rmtree(folder, ignore_errors=True)
+def _transcript(rig: Rig, text: str) -> None:
+    if rig.name not in LOGS:
+        return
+    lines = [json.dumps(_cut(json.loads(line)), ensure_ascii=False) for line in text.splitlines()]
+    _file(rig).parent.mkdir(exist_ok=True)
+    _file(rig).with_suffix(".transcript").write_text("\n".join(lines) + "\n")
 
 
-def export(rig: Rig, home: Path, project: Path) -> None:
-    """Run `hookwright export` as a user would."""
-    program = [sys.executable, "-m", "hookwright.cli", "export", "--to", rig.name, "--project", str(project)]
-    subprocess.run(program, env={**os.environ, "HOME": str(home)}, check=True, capture_output=True)
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return value if not isinstance(value, str) or len(value) <= LONGEST else value[: LONGEST // 10] + " …"
 
 
-def main(chosen: list[str]) -> int:
-    """Print the table; return 1 if a call that must stop ran through the bridge, or a recorded cell changed."""
+def run(rig: Rig) -> list[Line]:
+    """Run every answer and the guard; return what became of each."""
+    return [*answers(rig), guard(rig)]
+
+
+def print_table(rig: Rig, lines: Sequence[Line], before: dict[str, Line]) -> int:
+    """Print the cells of an agent; return how many of them are wrong or changed."""
+    must = {given.label for given in MUST_STOP} | {GUARDED}
     failed = 0
-    for rig in RIGS:
-        if chosen and rig.name not in chosen:
-            continue
-        if not installed(rig):
-            print(f"{rig.name}: not installed, so not run")
-            continue
-        print(f"{rig.name} {rig.version}: answer · by itself (recorded) · through the bridge")
-        for at, line in enumerate(answers(rig)):
-            native = cell(rig, line, bridged=False)
-            bridged = cell(rig, line, bridged=True)
-            recorded = {"refused": "stopped", "ends": "stopped"}.get(line["native"], line["native"])
-            wrong = (at < MUST_STOP and bridged != "stopped") or recorded not in (native, "rewritten")
-            failed += wrong
-            print(f"  {line['label']:36} {native:10} ({recorded}) {bridged:10} {'!' if wrong else ''}", flush=True)
-        if rig.name == "codex":
-            guarded = fate(rig, GUARD, PATCH, bridged=True)
-            failed += guarded != "stopped"
-            print(
-                f"  {'guard of .env, a patch of two files':36} {fate(rig, GUARD, PATCH, bridged=False):10} {guarded:10}"
-            )
+    print(f"{rig.name} {rig.version}: answer · by itself · through the bridge")
+    for line in lines:
+        label = line.get("label", GUARDED)
+        wrong = label in must and line["bridged"] not in STOPPED
+        known = before.get(label, line)
+        changed = any(known.get(cell) != line[cell] for cell in ("native", "bridged"))
+        failed += wrong or changed
+        mark = "RAN THROUGH THE BRIDGE" if wrong else ""
+        mark += f" recorded: {known.get('native')}, {known.get('bridged')}" if changed else ""
+        print(f"  {label:36} {line['native']:30} {line['bridged']:10} {mark}".rstrip(), flush=True)
+    for cell in ("native", "bridged"):
+        stopped = sum(line[cell] in STOPPED for line in lines if line.get("label") in must)
+        print(f"  {cell}: {stopped} of {len(MUST_STOP)} stopped", flush=True)
+    return failed
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the agents, two at a time; return 1 if a cell is wrong or changed, or an agent is not installed."""
+    chosen = [word for word in words if not word.startswith("-")]
+    rigs = [rig for rig in RIGS if rig.name in chosen or not chosen]
+    again = "--record" in words
+    before = {rig.name: {} if again else recorded(rig) for rig in rigs}
+    work = record if again else run
+    failed = 0
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        waiting = [(rig, pool.submit(work, rig) if installed(rig) else None) for rig in rigs]
+        for rig, lines in waiting:
+            if lines is None:
+                print(f"{rig.name}: not installed, so not run", flush=True)
+                failed += 1
+            else:
+                failed += print_table(rig, lines.result(), before[rig.name])
+    print(f"{failed} cells are wrong or differ from the recording" if failed else "every cell is as recorded")
     return 1 if failed else 0
 
 
@@ -112,7 +123,10 @@ def entry() -> NoReturn:
     for rig in RIGS:
         if not installed(rig):
             problem = install(rig)
-            print(f"{rig.name} {rig.version}: " + (f"cannot be installed: {problem}" if problem else "installed"))
+            print(
+                f"{rig.name} {rig.version}: " + (f"cannot be installed: {problem}" if problem else "installed"),
+                flush=True,
+            )
     again = shlex.join([sys.executable, "-m", "dialects", *sys.argv[1:]])
     os.environ[INSIDE] = "1"
     os.execvp("unshare", ["unshare", "-rn", "sh", "-c", f"ip link set lo up && exec {again}"])

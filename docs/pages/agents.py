@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from pages.markdown import table
+from pages.markdown import page, table
 
 from hookwright.dialects.export.files import TARGETS
 from hookwright.dialects.export.losses import general
-from hookwright.dialects.model import Dialect, Evidence, FileScope, Moment
+from hookwright.dialects.model import Dialect, Evidence, FileScope, Moment, Proof, UnknownEvent
 from hookwright.dialects.table import dialects
 
 DOCS = Path(__file__).parent.parent
@@ -22,60 +25,68 @@ _MUST_STOP = 14
 
 def agents() -> str:
     """Return docs/agents.md with its tables as they must be; the rest of the page is written by hand."""
-    made = "\n\n".join([_overview(), _answers(), *(_section(each) for each in dialects())])
+    made = "\n\n".join([_overview(), _answers()])
     text, found = _BLOCK.subn(lambda _: f"\n{made}\n", (DOCS / "agents.md").read_text())
     if found != 1:
         raise ValueError("docs/agents.md: put the tables between `<!-- agents -->` and `<!-- end of agents -->`")
     return text
 
 
+def agent_pages() -> dict[str, Callable[[], str]]:
+    """Return the page of each agent by its place below docs."""
+    return {f"agents/{each.name}.md": partial(_page, each) for each in dialects()}
+
+
 def _overview() -> str:
     rows = [
         (
-            f"[{each.title}](#{_anchor(each.title)})",
+            f"[{each.title}](agents/{each.name}.md)",
             each.version,
             each.proof.evidence.value,
             f"`export --to {each.name}`" if each.exported else "read only",
-            "yes" if each.loads_claude else "no",
+            " and ".join(f"`{file.path}`" for file in each.loads_claude) or "no",
         )
         for each in dialects()
     ]
-    heads = ("agent", "version", "evidence", "hooks run there with", "loads Claude Code's file by itself")
+    heads = ("agent", "version", "evidence", "hooks run there with", "loads Claude Code's files by itself")
     return f"## Agents\n\n{table(heads, rows)}"
 
 
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
-
-
 def _answers() -> str:
-    """Write what each recorded agent does by itself with an answer, and that the bridge stops it."""
+    """Write what each recorded agent does by itself with an answer, and through the bridge."""
     known = [each for each in dialects() if each.proof.evidence is Evidence.RECORDED]
     columns = {each.name: _recorded(each) for each in known}
     labels = list(columns[known[0].name])
     rows = [(label, *(columns[each.name][label] for each in known)) for label in labels]
-    stopped = [
-        sum(cell in ("stopped", "ends the turn") for cell in list(column.values())[:_MUST_STOP])
-        for column in columns.values()
-    ]
-    total = ("**stopped of the first 14**", *(f"**{count}**" for count in stopped))
     heads = ("answer of a PreToolUse hook", *(f"{each.title} {each.version}" for each in known))
     return "\n\n".join(
         [
-            "## One hook, read by each agent itself",
+            "## One hook in each agent: by itself, and through the bridge",
             _prose(
                 "After each of the first fourteen answers Hookwright does not run the call. The same hook, unchanged, "
-                "was given to the released agents, each headless and in the mode without questions. **Ran** is a "
-                "call that must not have run."
+                "was given to the released agents, each headless and in the mode without questions: first in the "
+                "agent's own files, then in Claude Code's file behind an export. **Ran** is a call that ran; the word "
+                "after the arrow is the bridge. opencode has no such hooks: its own plugins are programs in "
+                "JavaScript, and Claude Code's files are not read. The last line is a guard of one file, declared for "
+                "`Write|Edit`, that reads `tool_input.file_path`."
             ),
-            table(heads, [*rows, total]),
+            table(heads, [*rows[:_MUST_STOP], _stopped(known), *rows[_MUST_STOP:]]),
             _prose(
-                "Through `hookwright hook --from` all fourteen stop in every agent with an export, as that agent reads "
-                "the answer: `tests/dialects/test_bridged.py` runs them on the real engine, `make dialects` on the "
-                "installed agents."
+                "These cells are recordings of the agents themselves: `make dialects` runs every one again on the "
+                "installed versions and fails if a call that must stop runs through the bridge. `make test` holds the "
+                "tables to the recordings and runs the fourteen answers on the real engine."
             ),
         ]
     )
+
+
+def _stopped(known: Sequence[Dialect]) -> tuple[str, ...]:
+    cells = []
+    for each in known:
+        lines = _lines(each, "answer")[:_MUST_STOP]
+        alone, through = (sum(line[cell] in ("refused", "ends") for line in lines) for cell in ("native", "bridged"))
+        cells.append(f"**{alone} → {through}**")
+    return ("**stopped of these 14**", *cells)
 
 
 def _prose(text: str, later: str = "") -> str:
@@ -85,24 +96,39 @@ def _prose(text: str, later: str = "") -> str:
 _WORDS = {
     "runs": "**ran**",
     "refused": "stopped",
-    "ends": "ends the turn",
+    "ends": "ended the turn",
     "hangs": "**hung**",
     "rewritten": "rewritten",
+    "unread": "**not read**",
+    "runs, the hook did not fire": "**ran**, did not fire",
 }
 
 
-def _recorded(each: Dialect) -> dict[str, str]:
+def _lines(each: Dialect, kind: str) -> list[dict[str, Any]]:
     lines = (_RECORDINGS / each.name / f"{each.version}.jsonl").read_text().splitlines()
-    found = [entry for line in lines for entry in [json.loads(line)] if entry["kind"] == "answer"]
-    return {entry["label"]: _WORDS[entry["native"]] for entry in found}
+    return [entry for line in lines for entry in [json.loads(line)] if entry["kind"] == kind]
 
 
-def _section(each: Dialect) -> str:
+def _recorded(each: Dialect) -> dict[str, str]:
+    lines = [*_lines(each, "answer"), *_lines(each, "guard")]
+    return {
+        line.get("label", "a guard of a file"): f"{_WORDS[line['native']]} → {_WORDS[line['bridged']]}"
+        for line in lines
+    }
+
+
+def _page(each: Dialect) -> str:
     exported = "Read only: there is no export." if not each.exported else _export(each)
     parts = [
-        f"## {each.title}",
-        _prose(f"Version {each.version}; {each.proof.evidence.value} ({each.proof.source}). {exported}"),
+        _prose(
+            f"Version {each.version}; {each.proof.evidence.value} ({each.proof.source}). {exported} "
+            "[All agents and the rules](../agents.md)."
+        ),
+        "## What holds and what does not",
+        "\n".join(_prose(f"- {line}", "  ") for line in _facts(each)),
+        "## Events",
         table(("event", "Claude Code's event", "a refusal", "context", "evidence", "note"), map(_moment, each.moments)),
+        "## Tools",
         table(
             ("tool", "Claude Code's tool", "keys with another name", "evidence", "note"),
             [
@@ -110,16 +136,36 @@ def _section(each: Dialect) -> str:
                     f"`{tool.name}`",
                     f"`{tool.claude}`" if tool.claude else "none",
                     ", ".join(f"`{name}` → `{claude}`" for name, claude in tool.keys),
-                    tool.proof.evidence.value,
+                    _evidence(tool.proof),
                     tool.note,
                 )
                 for tool in each.tools
             ],
         ),
-        table(("file", "whose", "note"), [(f"`{file.path}`", file.scope.value, file.note) for file in each.files]),
-        "\n".join(_prose(f"- {line}", "  ") for line in _facts(each)),
+        "## Fields of a payload",
+        table(
+            ("Claude Code's field", "here", "evidence", "note"),
+            [
+                (
+                    f"`{field.claude}`",
+                    f"`{field.name}`" if field.name else "not sent",
+                    _evidence(field.proof),
+                    field.note,
+                )
+                for field in each.fields
+            ],
+        ),
+        "## Files",
+        table(
+            ("file", "whose", "evidence", "note"),
+            [(f"`{file.path}`", file.scope.value, _evidence(file.proof), file.note) for file in each.files],
+        ),
     ]
-    return "\n\n".join(parts)
+    return page(each.title, *parts)
+
+
+def _evidence(proof: Proof) -> str:
+    return f"{proof.evidence.value}, {proof.versions}"
 
 
 def _export(each: Dialect) -> str:
@@ -133,25 +179,23 @@ def _moment(moment: Moment) -> tuple[str, ...]:
         (f"`{moment.claude}`" if moment.exported else f"`{moment.claude}`, not exported") if moment.claude else "none",
         moment.refused_by[0].value if moment.refused_by else "none",
         "yes" if moment.context else "no",
-        moment.proof.evidence.value,
+        _evidence(moment.proof),
         moment.note,
     )
 
 
 def _facts(each: Dialect) -> list[str]:
-    missing = [f"`{field.claude}`" for field in each.fields if not field.name]
-    clock = each.clock
-    limit = "no limit" if clock.default is None else f"{clock.default:g} s without a setting"
+    clock, answers, matching = each.clock, each.answers, each.matching
+    limit = "none" if clock.default is None else f"in {clock.unit.value}; {clock.default:g} s without a setting"
+    unknown = "what happens is not known" if each.unknown_event is UnknownEvent.UNSEEN else each.unknown_event.value
     facts = [
-        f"Answers: {each.answers.note}.",
-        f"A hook that fails: the agent {each.answers.on_failure.value}; at the time limit it "
-        f"{each.answers.on_timeout.value}.",
-        f"Time limits: in {clock.unit.value}; {limit}.",
-        f"Matchers: {each.matching.rule.value}" + (f"; {each.matching.note}." if each.matching.note else "."),
-        f"An unknown event name: the agent {each.unknown_event.value}.",
+        f"Answers ({_evidence(answers.proof)}): {answers.note}.",
+        f"A hook that fails: the agent {answers.on_failure.value}; at the time limit it {answers.on_timeout.value}.",
+        f"Time limits ({_evidence(clock.proof)}): {limit}.",
+        f"Matchers ({_evidence(matching.proof)}): {'; '.join(filter(None, (matching.rule.value, matching.note)))}.",
+        f"An unknown event name: {unknown}.",
         f"Order: {each.order}.",
         f"Trust: {each.trust}.",
     ]
-    facts += [f"Fields that are not sent: {', '.join(missing)}."] if missing else []
     facts += [f"In translation: {line}." for line in general(each)] if each.exported else []
     return [*facts, *(f"Trap: {trap}." for trap in each.traps)]

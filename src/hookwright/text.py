@@ -130,3 +130,23 @@ def cut_middle(text: str, limit: int) -> str:
 def system_reminder(text: str) -> str:
     """Mark a text as coming from the program, for a model that reads it inside a user message."""
     return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+_INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+
+
+def line_indent(text: str, offset: int) -> str:
+    """Return the white space at the start of the line with an offset, up to the offset."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def indent_unit(text: str) -> str:
+    """Return one step of the indentation of a text."""
+    found = _INDENT.search(text)
+    return found[1] if found is not None else "  "
+
+
+def line_end(text: str) -> str:
+    """Return how the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"

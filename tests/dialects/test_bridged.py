@@ -135,6 +135,17 @@ def test_hooks_in_the_background_are_waited_for_and_their_context_is_carried(pro
     assert json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"] == "tests failed"
 
 
+def test_hooks_of_a_file_that_the_agent_loads_as_well_still_refuse_and_are_reported(project: Project) -> None:
+    (project.folder / ".claude").mkdir()
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}
+    (project.folder / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    copilot, codex = dialect("copilot"), dialect("codex")
+    answer = project.shell(copilot)
+    assert read_before_call(copilot, answer).stops
+    assert "GitHub Copilot CLI loads .claude/settings.json by itself, so its hooks may run twice" in answer.stderr
+    assert "by itself" not in project.shell(codex).stderr
+
+
 # ── the command ─────────────────────────────────────────────────────────────
 
 

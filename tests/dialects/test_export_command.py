@@ -14,6 +14,7 @@ import pytest
 from hookwright.cli import main
 from hookwright.config.locations import Surroundings
 from hookwright.dialects.export.files import TARGETS, target
+from hookwright.dialects.installed import newer_than_recorded
 from hookwright.dialects.model import FileScope
 from hookwright.dialects.table import dialect
 
@@ -87,12 +88,15 @@ def test_hooks_that_would_never_run_refuse_the_export_and_are_named(
 
 
 def test_what_is_not_carried_is_printed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    user_hooks(home, {"UserPromptSubmit": HOOKS["PreToolUse"]})
+    user_hooks(home, {"Stop": HOOKS["PreToolUse"], "SubagentStop": HOOKS["PreToolUse"]})
+    assert main(["export", "--to", "opencode", "--partial"]) == 0
+    said = capsys.readouterr().err
+    assert "Stop: guard --strict cannot refuse: cannot be refused" in said
+    assert "`ask` becomes a refusal" in said
     assert main(["export", "--to", "copilot"]) == 0
     said = capsys.readouterr().err
-    assert "UserPromptSubmit: guard --strict cannot refuse: the answer of a command is dropped" in said
-    assert "`ask` becomes a refusal" in said
-    assert "documented, not proven" in said
+    assert "What is known about SubagentStop in GitHub Copilot CLI is documented, not proven." in said
+    assert "What is known about Stop" not in said
 
 
 def test_an_agent_that_also_loads_claudes_file_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,14 +133,53 @@ def test_a_file_of_someone_else_is_not_touched(home: Path, capsys: pytest.Captur
     assert file.read_text() == "export const Other = 1\n"
 
 
-def test_a_newer_agent_than_the_recorded_one_is_reported(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def install_codex(folder: Path, version: str) -> Path:
+    """Lay Codex out as npm does, with a program that must never be started; return the folder for PATH."""
+    package = folder / "lib" / "node_modules" / "@openai" / "codex"
+    (package / "bin").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": "@openai/codex", "version": version}))
+    (package / "bin" / "codex.js").write_text(f"#!/bin/sh\ntouch {folder}/started\necho codex-cli 1.2.3\n")
+    (package / "bin" / "codex.js").chmod(0o755)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "codex").symlink_to("../lib/node_modules/@openai/codex/bin/codex.js")
+    return folder / "bin"
+
+
+WARNING = "Codex CLI 0.999.1 is installed and newer than 0.166.0, which was recorded"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["export", "--to", "codex"], ["check", "--agent", "codex"], ["check", "--for", "codex,kimi"]],
+    ids=" ".join,
+)
+def test_a_newer_agent_than_the_recorded_one_is_reported_and_never_started(
+    home: Path, tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (home / "codex").write_text("#!/bin/sh\necho codex-cli 0.999.1\n")
-    (home / "codex").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{home}:{os.environ['PATH']}")
-    assert main(["export", "--to", "codex"]) == 0
-    assert "Codex CLI 0.999.1 is newer than 0.166.0" in capsys.readouterr().err
+    folder = install_codex(tmp_path / "node", "0.999.1")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    main(command)
+    assert WARNING in capsys.readouterr().err
+    assert not (tmp_path / "node" / "started").exists()
+
+
+def test_no_warning_for_the_recorded_version_an_unknown_one_and_a_program_of_the_project(
+    tmp_path: Path,
+) -> None:
+    codex, project = dialect("codex"), tmp_path / "project"
+    project.mkdir()
+    inside = install_codex(project / "tools", "0.999.1")
+    same = install_codex(tmp_path / "same", codex.version)
+    beta = install_codex(tmp_path / "beta", "nightly")
+    older = install_codex(tmp_path / "older", "0.9.0")
+    for path in (inside, "bin", "", same, beta, older, tmp_path / "empty"):
+        assert newer_than_recorded(codex, {"PATH": str(path), "HOME": "/nowhere"}, str(project)) == ""
+    brew = tmp_path / "Cellar" / "codex" / "0.999.1" / "bin"
+    brew.mkdir(parents=True)
+    (brew / "codex").write_text("")
+    (brew / "codex").chmod(0o755)
+    assert WARNING in newer_than_recorded(codex, {"PATH": f"{inside}:{brew}", "HOME": "/nowhere"}, str(project))
+    assert WARNING in newer_than_recorded(codex, {"PATH": str(inside), "HOME": f"{project}/me"}, str(project))
 
 
 # ── the line of shell ───────────────────────────────────────────────────────

@@ -122,7 +122,14 @@ def test_a_block_comes_and_goes(text: str) -> None:
     new = with_block(text, TABLES)
     assert new.startswith(text)
     assert tomllib.loads(new)["hooks"][-1] == {"event": "PreToolUse", **TABLES["PreToolUse"]}
-    assert (without_block(new) or "") == text
+    assert without_block(new) == text
+
+
+def test_a_block_in_a_new_file_goes_with_it_unless_something_was_added() -> None:
+    new = with_block(None, TABLES)
+    assert without_block(new) is None
+    assert without_block("a = 1\n" + new) == "a = 1\n"
+    assert without_block(new + "[x]\n") == "[x]\n"
 
 
 @pytest.mark.parametrize("text", ["a = ", 'hooks = [{event = "Stop"}]\n', "[hooks]\na = 1\n"])

@@ -231,3 +231,13 @@ def test_context_is_carried_or_its_loss_is_reported() -> None:
         answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
         assert ("read this" in answer.stdout) == moment.context
         assert ("context for the model was dropped" in answer.stderr) == (not moment.context)
+
+
+def test_feedback_on_a_call_is_context_where_the_agent_reads_no_refusal_after_it() -> None:
+    table = dialect("qwen")
+    moment = table.moment_of("PostToolUse")
+    assert moment is not None
+    outcome = Outcome(event="PostToolUse", decision=Block("run the tests"), reasons=("run the tests",))
+    answer = speak(table, moment, settle(table, a_call(table, moment), outcome))
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"] == "run the tests"
+    assert "Qwen Code cannot refuse at PostToolUse, so the model reads this as context" in answer.stderr

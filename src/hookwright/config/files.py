@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from hookwright.errors import ConfigError
+
 #: No settings file, manifest or skill comes near this size.
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -46,3 +48,16 @@ def is_inside(path: str, directory: str) -> bool:
     """Return whether a path is the directory or inside it, with symbolic links resolved."""
     real, root = os.path.realpath(path), os.path.realpath(directory)
     return real == root or real.startswith(root.rstrip("/") + "/")
+
+
+def read_to_edit(path: str) -> str | None:
+    """Read a file of the user that is about to be edited, with its line ends as they are; None if it is absent.
+
+    Raise ConfigError if it cannot be read or is not UTF-8, since an edit would then lose something.
+    """
+    try:
+        return read_bytes(path).decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}. Nothing was changed.") from None

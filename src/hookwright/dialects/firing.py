@@ -12,6 +12,7 @@ from hookwright.config import FileStatus, Loaded, Places
 from hookwright.dialects.incoming import Translated, UnreadablePayload, translate
 from hookwright.dialects.model import Dialect, Moment
 from hookwright.dialects.native import NativeAnswer
+from hookwright.dialects.once import claim, mark_of
 from hookwright.dialects.outgoing import Settled, join, refused_for_failure, settle, speak
 from hookwright.engine import Options
 from hookwright.protocol.events import Event
@@ -41,6 +42,8 @@ class ForeignRequest(msgspec.Struct, frozen=True):
     call: Translated | UnreadablePayload
     #: The agent was already sent back to work at the end of this turn.
     returning: bool = False
+    #: What a second firing of the same event has as well.
+    mark: str = ""
 
     def refused(self, problem: str) -> NativeAnswer:
         """Answer for a failure of our own."""
@@ -53,7 +56,7 @@ def read_request(dialect: Dialect, data: bytes) -> ForeignRequest:
     if problem is not None:
         return ForeignRequest(dialect, UnreadablePayload(None, f"the payload is not valid JSON: {problem}"))
     returning = isinstance(value, Mapping) and bool(value.get("stop_hook_active"))
-    return ForeignRequest(dialect, translate(dialect, value), returning)
+    return ForeignRequest(dialect, translate(dialect, value), returning, mark_of(dialect, value))
 
 
 Opener = Callable[[Places, Event], AbstractAsyncContextManager[HookSession]]
@@ -86,13 +89,29 @@ async def answered(
         return request.refused(call.reason)
     if not call.events:
         return speak(request.dialect, call.moment, Settled())
+    where = places(call.events[0].cwd)
+    claimed = claim(where.state_folder, request.mark)
+    try:
+        settled = await claimed.answer(limit) if claimed is not None else None
+        if settled is None:
+            settled = await _fired(request.dialect, call, opened(where, call.events[0]), limit)
+            if claimed is not None:
+                claimed.keep(settled)
+    finally:
+        if claimed is not None:
+            claimed.close()
+    return request.refused(settled) if isinstance(settled, str) else speak(request.dialect, call.moment, settled)
+
+
+async def _fired(
+    dialect: Dialect, call: Translated, opening: AbstractAsyncContextManager[HookSession], limit: float
+) -> Settled | str:
     try:
         async with asyncio.timeout(limit):
-            async with opened(places(call.events[0].cwd), call.events[0]) as session:
-                settled = await _settled(request.dialect, call, session)
+            async with opening as session:
+                return await _settled(dialect, call, session)
     except TimeoutError:
-        return request.refused(f"they took longer than {limit:g} s")
-    return request.refused(settled) if isinstance(settled, str) else speak(request.dialect, call.moment, settled)
+        return f"they took longer than {limit:g} s"
 
 
 async def _settled(dialect: Dialect, call: Translated, session: HookSession) -> Settled | str:
@@ -103,8 +122,8 @@ async def _settled(dialect: Dialect, call: Translated, session: HookSession) -> 
     await session.background.wait()
     outcome = _with_late(join(outcomes), session.background.collect())
     settled = settle(dialect, call, outcome)
-    losses = (*settled.losses, *_untrusted(outcome), *(notice.message for notice in session.notices))
-    return msgspec.structs.replace(settled, losses=losses)
+    reported = (*_untrusted(outcome), *_twice(dialect, outcome), *(notice.message for notice in session.notices))
+    return msgspec.structs.replace(settled, losses=(*settled.losses, *reported))
 
 
 def _broken(loaded: Loaded) -> str:
@@ -119,6 +138,17 @@ def _with_late(outcome: Outcome, lates: tuple[Late, ...]) -> Outcome:
     messages = [late.system_message for late in lates if late.system_message]
     return msgspec.structs.replace(
         outcome, context=(*outcome.context, *texts), system_messages=(*outcome.system_messages, *messages)
+    )
+
+
+def _twice(dialect: Dialect, outcome: Outcome) -> tuple[str, ...]:
+    """Report hooks that the agent also runs by itself; they run here all the same, since only here they can refuse."""
+    scopes = dialect.claude_scopes
+    files = dict.fromkeys(scopes[scope] for run in outcome.runs if (scope := run.handler.source.scope.value) in scopes)
+    return tuple(
+        f"{dialect.title} loads {file} by itself, so its hooks may run twice: remove them there, or run "
+        f"`hookwright export --to {dialect.name} --setting-sources user`"
+        for file in files
     )
 
 

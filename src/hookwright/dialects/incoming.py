@@ -113,11 +113,19 @@ def _fields(dialect: Dialect, moment: Moment, payload: Mapping[str, Json]) -> di
         fields["permission_mode"] = dict(dialect.modes).get(fields["permission_mode"], fields["permission_mode"])
     if "prompt" in fields:
         fields["prompt"] = _prompt(fields["prompt"])
+    if "error" in fields:
+        fields["error"] = _error(fields["error"])
     return fields
 
 
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _error(value: Json) -> str:
+    """Return the text of an error, which may be an object with a message."""
+    text = value.get("message") if isinstance(value, Mapping) else value
+    return text if isinstance(text, str) else str(value)
 
 
 def _prompt(value: Json) -> str | None:
@@ -199,8 +207,7 @@ def _failed(moment: Moment, fields: Mapping[str, Json]) -> Mapping[str, Json]:
     error = response.get("error") if isinstance(response, Mapping) and moment.claude == "PostToolUse" else None
     if not error:
         return {}
-    text = error.get("message") if isinstance(error, Mapping) else error
-    return {"hook_event_name": "PostToolUseFailure", "error": text if isinstance(text, str) else str(error)}
+    return {"hook_event_name": "PostToolUseFailure", "error": _error(error)}
 
 
 def _patched(

@@ -54,6 +54,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     refused_by: tuple[AnswerForm, ...] = ()
     #: Whether `additionalContext` reaches the model.
     context: bool = False
+    #: The agent reads it at the top of the answer instead of below `hookSpecificOutput`.
+    context_at_top: bool = False
     #: The agent's own limit in seconds, where it is below the one that is configured.
     limit: float | None = None
     #: The event also fires without a prompt, at moments that Claude Code does not have.
@@ -255,6 +257,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     #: The version that was run or read.
     version: str
+    #: Its package in npm's registry; empty for one that is not there.
+    package: str = ""
     proof: Proof
     moments: tuple[Moment, ...]
     fields: tuple[FieldMap, ...]
@@ -278,6 +282,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     environment: tuple[str, ...] = ()
     #: Traps that no other entry names.
     traps: tuple[str, ...] = ()
+    #: Fields of a payload, by the agent's names, of which one tells an event from every other event.
+    unique_fields: tuple[str, ...] = ()
     #: Whether hooks can be exported; the others are read only.
     exported: bool = True
 
@@ -285,6 +291,12 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     def loads_claude(self) -> tuple[HookFile, ...]:
         """Claude Code's own files that the agent loads by itself."""
         return tuple(file for file in self.files if file.scope is FileScope.CLAUDE)
+
+    @property
+    def claude_scopes(self) -> dict[str, str]:
+        """The scopes of the settings of Claude Code that the agent loads by itself, each with its file."""
+        files = [file.path for file in self.loads_claude]
+        return {"user" if path.startswith("~") else "local" if "local" in path else "project": path for path in files}
 
     def moment(self, name: str) -> Moment | None:
         """Return an event by the agent's name."""

@@ -60,6 +60,10 @@ def join(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
+#: Events at which a refusal is feedback on a call that has run.
+_AFTER_CALL = ("PostToolUse", "PostToolUseFailure")
+
+
 def settle(dialect: Dialect, call: Translated, outcome: Outcome) -> Settled:
     """Return what the agent must do.
 
@@ -67,7 +71,8 @@ def settle(dialect: Dialect, call: Translated, outcome: Outcome) -> Settled:
     1. What Claude Code would not run does not run: a refusal, an end of the turn and a deferred call are refusals; so
        is a question where the agent cannot be trusted to ask it, and a rewrite that the agent cannot apply.
     2. Nothing becomes stronger than it was: `allow` is said only where the agent gives it the same meaning.
-    3. What has no words and guards nothing is reported as a loss, never dropped.
+    3. What has no words and guards nothing is reported as a loss, never dropped. After a call a refusal is feedback, so
+       an agent that reads no refusal there gets it as context.
     """
     rules = CATALOGUE[call.moment.claude].rules
     if rules.opens_call:
@@ -84,13 +89,17 @@ def settle(dialect: Dialect, call: Translated, outcome: Outcome) -> Settled:
         losses.append(f"context for the model was dropped: {dialect.title} has no channel for it at {call.moment.name}")
     if found.refusal is not None and not call.moment.refused_by:
         losses.append(f"{dialect.title} cannot refuse at {call.moment.name}, so this had no effect: {found.refusal}")
+        if call.moment.context and call.moment.claude in _AFTER_CALL:
+            losses[-1] = f"{dialect.title} cannot refuse at {call.moment.name}, so the model reads this as context"
+            context = (found.refusal, *context)
     unsaid = [name for name in outcome.fields if name != "classifier_context"]
     if unsaid:
         losses.append(f"{dialect.title} has no {', '.join(unsaid)}")
+    refusal = found.refusal if call.moment.refused_by else None
     return msgspec.structs.replace(
         found,
-        refusal=found.refusal if call.moment.refused_by else None,
-        context=context if call.moment.context and found.refusal is None else (),
+        refusal=refusal,
+        context=context if call.moment.context and refusal is None else (),
         messages=outcome.system_messages,
         losses=tuple(losses),
     )
@@ -142,7 +151,7 @@ def _rewrite(dialect: Dialect, call: Translated, updated: Mapping[str, Json]) ->
     left = [key for key in call.given if key not in updated and key != "description"]
     if left and dialect.answers.rewrite_merges:
         return f"it cannot remove `{left[0]}`"
-    back = {claude: name for name, claude in call.tool.keys} if call.tool is not None else {}
+    back = {claude: name for name, claude in reversed(call.tool.keys)} if call.tool is not None else {}
     return {back.get(key, key): value for key, value in updated.items()}
 
 
@@ -191,6 +200,8 @@ def speak(dialect: Dialect, moment: Moment, settled: Settled) -> NativeAnswer:
         return NativeAnswer(0, "\n\n".join(settled.context), "".join(f"{text}\n" for text in settled.messages) + notes)
     specific = _specific(dialect, moment, settled)
     body = {"hookSpecificOutput": {"hookEventName": moment.name, **specific}} if specific else {}
+    if settled.context and moment.context_at_top:
+        body["additionalContext"] = "\n\n".join(settled.context)
     return NativeAnswer(0, _dumped(body | _messages(settled)), notes)
 
 
@@ -214,7 +225,7 @@ def _specific(dialect: Dialect, moment: Moment, settled: Settled) -> dict[str, J
         found["permissionDecision"] = "allow"
     if settled.rewrite is not None:
         found[dialect.answers.rewrite] = dict(settled.rewrite)
-    if settled.context:
+    if settled.context and not moment.context_at_top:
         found["additionalContext"] = "\n\n".join(settled.context)
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hookwright.agent.permissions.keep import ensure_ignored
+from hookwright.config.files import read_to_edit
 from hookwright.config.locations import Locations
 from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
@@ -67,7 +68,7 @@ def install(template: Template, language: TemplateLanguage, scope: Scope, where:
     deny = PROTECTION if template.guard and scope is not Scope.USER else ()
     _check(files)
     try:
-        with_hooks(_read(place.settings) or "", groups, deny)
+        with_hooks(read_to_edit(place.settings) or "", groups, deny)
     except ConfigError as error:
         raise ConfigError(f"{place.settings}: {error}") from None
     done = [_write(path, text) for path, text in files.items()]
@@ -86,20 +87,10 @@ def _filled(value: Json, command: str) -> Any:
     return [_filled(item, command) for item in value] if isinstance(value, list) else value
 
 
-def _read(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}. Nothing was changed.") from None
-
-
 def _check(files: Mapping[str, str]) -> None:
     """Refuse to overwrite: an existing file must equal the new one."""
     for path, text in files.items():
-        if os.path.lexists(path) and _read(path) != text:
+        if os.path.lexists(path) and read_to_edit(path) != text:
             raise ConfigError(f"{path} already exists and is not overwritten. Move it, or choose another template.")
 
 
@@ -119,7 +110,7 @@ def _add(path: str, groups: Mapping[str, Sequence[Group]], deny: Sequence[str]) 
     real = os.path.realpath(path)
     os.makedirs(os.path.dirname(real), exist_ok=True)
     with locked(os.path.dirname(real)):
-        before = _read(real)
+        before = read_to_edit(real)
         after = with_hooks(before or "", groups, deny)
         if before == after:
             return Installed(path, "already has the entry")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookwright.config.jsonfile import Broken, Path, Tree, parse_json
 from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
+from hookwright.text import indent_unit, line_end, line_indent
 
 Group = Mapping[str, Json]
 
 _DECODER = json.JSONDecoder()
-_INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 def with_hooks(text: str, additions: Mapping[str, Sequence[Group]], deny: Sequence[str] = ()) -> str:
@@ -74,8 +73,8 @@ def _inserted(text: str, tree: Tree, path: Path, new: Json) -> str:
     end = _DECODER.raw_decode(text, start)[1] - 1
     inner = text[start + 1 : end]
     last = start + 1 + len(inner.rstrip())
-    own, line = _line_indent(text, start), _newline(text)
-    body = _members(new, own, _unit(text)).replace("\n", line)
+    own, line = line_indent(text, start), line_end(text)
+    body = _members(new, own, indent_unit(text)).replace("\n", line)
     if not inner.strip():
         return f"{text[: start + 1]}{line}{body}{line}{own}{text[end:]}"
     if "\n" in inner[: len(inner) - len(inner.lstrip())]:
@@ -95,17 +94,3 @@ def _members(new: Json, own: str, unit: str) -> str:
     text = json.dumps(new, indent=unit or 2, ensure_ascii=False)
     lines = text.split("\n")[1:-1]
     return "\n".join(own + line for line in lines)
-
-
-def _line_indent(text: str, offset: int) -> str:
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found is not None else "  "
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"

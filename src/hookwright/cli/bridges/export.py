@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import re
 import shutil
-import subprocess
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from hookwright.cli.agentflags import listed
 from hookwright.config import Loaded, Places
+from hookwright.config.files import read_to_edit
 from hookwright.config.locations import Surroundings
 from hookwright.dialects.export.files import TARGETS, Target, resolved, target
 from hookwright.dialects.export.losses import losses, twice
+from hookwright.dialects.installed import newer_than_recorded
 from hookwright.dialects.model import Dialect, Evidence, FileScope
 from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import ConfigError
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     around = Surroundings.here(dict(os.environ), None, None)
     project = os.path.abspath(args.project)
     file = target(table, FileScope(args.scope), _program(args), around, project)
-    text = _read(file.path)
+    text = read_to_edit(file.path)
     if args.remove:
         return _remove(file, text)
     if args.check:
@@ -95,18 +96,10 @@ def _installed(name: str) -> str | None:
     return own if os.access(own, os.X_OK) else shutil.which(name)
 
 
-def _read(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}. Nothing was changed.") from None
-
-
 def _write(path: str, text: str) -> None:
     real = os.path.realpath(path)
+    if os.path.exists(real) and not os.stat(real).st_mode & stat.S_IWUSR:
+        raise ConfigError(f"{path}: it is read-only. Run `chmod u+w {path}` first; nothing was changed.")
     try:
         make_folder(os.path.dirname(real))
         replace_file(real, text.encode())
@@ -141,7 +134,7 @@ def _others(table: Dialect, file: Target, around: Surroundings, project: str) ->
     places = [resolved(table, known.path, around, project) for known in table.files if "*" not in known.path]
     places += [resolved(table, path, around, project) for (name, _), path in TARGETS.items() if name == table.name]
     claude = {resolved(table, known.path, around, project) for known in table.loads_claude}
-    texts = {path: _read(path) for path in dict.fromkeys(places) if path != file.path and path not in claude}
+    texts = {path: read_to_edit(path) for path in dict.fromkeys(places) if path != file.path and path not in claude}
     return {path: text for path, text in texts.items() if text is not None}
 
 
@@ -170,31 +163,10 @@ def _report(table: Dialect, loaded: Loaded, file: Target, args: argparse.Namespa
         yield "Not carried:"
     yield from (f"  {harmless(line)}" for line in (*found.refusals, *found.remarks))
     yield f"Trust: {table.trust}"
-    if table.proof.evidence is not Evidence.RECORDED:
-        yield f"What is known about {table.title} is {table.proof.evidence.value}."
-    yield from _newer(table)
-
-
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
-
-
-def _newer(table: Dialect) -> Iterator[str]:
-    """Warn about an installed version that is newer than the recording."""
-    program = shutil.which(table.program) if table.program else None
-    known = _VERSION.fullmatch(table.version)
-    if program is None or known is None:
-        return
-    try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    found = _VERSION.search(done.stdout)
-    if found is not None and _parts(found[0]) > _parts(table.version):
-        yield f"{table.title} {found[0]} is newer than {table.version}, which was recorded: try a refusal first"
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    for moment in dict.fromkeys(filter(None, (table.moment_of(entry.event) for entry in loaded.hooks))):
+        if moment.proof.evidence is not Evidence.RECORDED:
+            yield f"What is known about {moment.name} in {table.title} is {moment.proof.evidence.value}."
+    yield from filter(None, [newer_than_recorded(table, os.environ, os.path.abspath(args.project))])
 
 
 def _diff(path: str, old: str | None, new: str) -> Iterable[str]:

@@ -12,6 +12,8 @@ import msgspec
 from hookwright.cli.findings import Checked, Page, as_json, as_sarif, concise_lines, github_lines, text_lines
 from hookwright.cli.terminal import Style, columns, remark
 from hookwright.config.locations import Surroundings
+from hookwright.dialects.installed import newer_than_recorded
+from hookwright.dialects.model import Dialect
 from hookwright.dialects.table import AGENTS, dialect
 from hookwright.errors import ConfigError
 from hookwright.lint import RULES, CheckOptions, CheckScope, Finding, RuleSelection, Subject, gather, lint, read_target
@@ -112,6 +114,7 @@ def run(args: argparse.Namespace) -> int:
     if args.agent is not None:
         return _own_files(args, selection, around)
     options = CheckOptions(env=around.env, target=with_agents(read_target(args.target), args.agents))
+    _warn_of_newer(options.target.agents, around)
     request = _Request(wanted, options, around)
     subject = request.gather()
     if not subject.documents and not args.paths and not wanted.user and not wanted.everything:
@@ -131,10 +134,16 @@ def _own_files(args: argparse.Namespace, selection: RuleSelection, around: Surro
     """Check the files of one agent and print the findings."""
     if args.agents or args.fix or args.diff or args.run:
         raise ConfigError("--agent checks an agent's own files: remove --for, --fix, --diff and --run.")
+    _warn_of_newer((dialect(args.agent),), around)
     subject = gather_own(dialect(args.agent), tuple(args.paths), around)
     found = chosen(check_own(subject), selection)
     _print(found, subject, args.format)
     return FOUND if any(RANK[item.severity] >= RANK[Severity.WARNING] for item in found) else CLEAN
+
+
+def _warn_of_newer(agents: Sequence[Dialect], around: Surroundings) -> None:
+    """Print a warning for each agent that is installed in a newer version than the one its table was made from."""
+    remark([text for each in agents if (text := newer_than_recorded(each, around.env, around.cwd))])
 
 
 def _ids(given: Sequence[str]) -> tuple[str, ...]:

@@ -20,25 +20,26 @@ from hookwright.dialects.model import (
     Unit,
     UnknownEvent,
 )
+from hookwright.dialects.rows import same_fields
 
 VERSION = "0.166.0"
 RUN = Proof(Evidence.RECORDED, VERSION, VERSION, f"tests/dialects/codex/{VERSION}.jsonl")
 READ = Proof(Evidence.DOCUMENTED, "0.150", VERSION, "openai/codex:codex-rs/hooks, learn.chatgpt.com/docs/hooks")
-TOLD = Proof(Evidence.REPORTED, VERSION, VERSION, "openai/codex issues 26733, 27833")
 
 CODEX = Dialect(
     name="codex",
     title="Codex CLI",
     program="codex",
+    package="@openai/codex",
     version=VERSION,
     proof=RUN,
     moments=(
-        Moment(name="SessionStart", claude="SessionStart", proof=READ, context=True),
-        Moment(name="SessionEnd", claude="SessionEnd", proof=READ, limit=3.0, note="limited to 3 seconds"),
+        Moment(name="SessionStart", claude="SessionStart", proof=RUN, context=True),
+        Moment(name="SessionEnd", claude="SessionEnd", proof=RUN, limit=3.0, note="limited to 3 seconds"),
         Moment(
             name="UserPromptSubmit",
             claude="UserPromptSubmit",
-            proof=READ,
+            proof=RUN,
             refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2),
             context=True,
         ),
@@ -60,7 +61,7 @@ CODEX = Dialect(
         Moment(
             name="PostToolUse",
             claude="PostToolUse",
-            proof=READ,
+            proof=RUN,
             refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2),
             context=True,
             note="also fires for a command that failed; a block replaces the result",
@@ -71,21 +72,23 @@ CODEX = Dialect(
         Moment(
             name="SubagentStop", claude="SubagentStop", proof=READ, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)
         ),
-        Moment(name="Stop", claude="Stop", proof=READ, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
+        Moment(name="Stop", claude="Stop", proof=RUN, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
     ),
     fields=(
-        FieldMap("session_id", "session_id", RUN),
+        *same_fields(
+            RUN,
+            "session_id",
+            "cwd",
+            "permission_mode",
+            "tool_name",
+            "tool_input",
+            "tool_use_id",
+            "stop_hook_active",
+            "last_assistant_message",
+        ),
+        *same_fields(READ, "agent_id", "agent_type"),
         FieldMap("transcript_path", "transcript_path", RUN, "the file has Codex's own format"),
-        FieldMap("cwd", "cwd", RUN),
-        FieldMap("permission_mode", "permission_mode", RUN),
-        FieldMap("tool_name", "tool_name", RUN),
-        FieldMap("tool_input", "tool_input", RUN),
-        FieldMap("tool_use_id", "tool_use_id", RUN),
-        FieldMap("tool_response", "tool_response", READ, "a string"),
-        FieldMap("stop_hook_active", "stop_hook_active", READ),
-        FieldMap("last_assistant_message", "last_assistant_message", READ),
-        FieldMap("agent_id", "agent_id", READ),
-        FieldMap("agent_type", "agent_type", READ),
+        FieldMap("tool_response", "tool_response", RUN, "a string"),
     ),
     tools=(
         ToolMap(name="Bash", claude="Bash", proof=RUN, needs=("command",), note="`exec_command` and the older shells"),
@@ -100,7 +103,7 @@ CODEX = Dialect(
     ),
     matching=MatcherRules(
         rule=MatcherRule.CLAUDE_NARROW,
-        proof=READ,
+        proof=RUN,
         aliases=(("Write", "apply_patch"), ("Edit", "apply_patch"), ("Agent", "spawn_agent")),
         note="an alias selects a tool; the payload keeps Codex's name",
     ),
@@ -145,6 +148,7 @@ CODEX = Dialect(
             path=".codex/config.toml", scope=FileScope.PROJECT, layout=Layout.GROUPS, proof=READ, note="`[hooks]`"
         ),
     ),
+    unique_fields=("tool_use_id",),
     handler_keys=(
         "type",
         "command",

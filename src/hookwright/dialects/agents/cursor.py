@@ -21,10 +21,10 @@ from hookwright.dialects.model import (
     UnknownEvent,
     Vocabulary,
 )
+from hookwright.dialects.rows import absent_fields, same_fields
 
 VERSION = "3.9"
 READ = Proof(Evidence.DOCUMENTED, "3.1", VERSION, "cursor.com/docs/hooks, cursor.com/docs/reference/third-party-hooks")
-TOLD = Proof(Evidence.REPORTED, "3.1.15", "3.9.16", "measurements of third parties")
 
 _GATES = ("beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
 _OBSERVED = (
@@ -71,16 +71,15 @@ CURSOR = Dialect(
         *(Moment(name=name, claude="", proof=READ) for name in _OBSERVED),
     ),
     fields=(
+        *absent_fields(READ, "permission_mode", "last_assistant_message"),
+        *same_fields(READ, "tool_use_id"),
         FieldMap("session_id", "session_id", READ, "also `conversation_id`"),
         FieldMap("transcript_path", "transcript_path", READ, "may be null"),
         FieldMap("cwd", "cwd", READ, "also `workspace_roots`"),
-        FieldMap("permission_mode", "", READ),
         FieldMap("tool_name", "tool_name", READ, "Cursor's names"),
         FieldMap("tool_input", "tool_input", READ, "a JSON string for MCP tools"),
-        FieldMap("tool_use_id", "tool_use_id", READ),
         FieldMap("tool_response", "tool_output", READ, "a JSON string"),
         FieldMap("stop_hook_active", "loop_count", READ),
-        FieldMap("last_assistant_message", "", READ),
         FieldMap("agent_id", "subagent_id", READ),
         FieldMap("agent_type", "subagent_type", READ),
     ),

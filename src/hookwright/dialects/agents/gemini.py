@@ -22,25 +22,26 @@ from hookwright.dialects.model import (
     UnknownEvent,
     Vocabulary,
 )
+from hookwright.dialects.rows import absent_fields, own_moments, same_fields
 
 VERSION = "0.61.0"
 RUN = Proof(Evidence.RECORDED, VERSION, VERSION, f"tests/dialects/gemini/{VERSION}.jsonl")
 READ = Proof(Evidence.DOCUMENTED, "0.26", VERSION, "google-gemini/gemini-cli:docs/hooks, packages/core/src/hooks")
-TOLD = Proof(Evidence.REPORTED, "0.26", VERSION, "google-gemini/gemini-cli issue 18266")
 
 GEMINI = Dialect(
     name="gemini",
     title="Gemini CLI",
     program="gemini",
+    package="@google/gemini-cli",
     version=VERSION,
     proof=RUN,
     moments=(
-        Moment(name="SessionStart", claude="SessionStart", proof=READ, context=True),
-        Moment(name="SessionEnd", claude="SessionEnd", proof=TOLD, note="reported to fire twice"),
+        Moment(name="SessionStart", claude="SessionStart", proof=RUN, context=True),
+        Moment(name="SessionEnd", claude="SessionEnd", proof=RUN, note="others report that it fires twice"),
         Moment(
             name="BeforeAgent",
             claude="UserPromptSubmit",
-            proof=READ,
+            proof=RUN,
             refused_by=(AnswerForm.BLOCK, AnswerForm.END, AnswerForm.EXIT_2),
             context=True,
         ),
@@ -54,15 +55,14 @@ GEMINI = Dialect(
         Moment(
             name="AfterTool",
             claude="PostToolUse",
-            proof=READ,
+            proof=RUN,
             refused_by=(AnswerForm.BLOCK, AnswerForm.END, AnswerForm.EXIT_2),
             context=True,
             note="also fires for a call that failed, with `tool_response.error`; a block replaces the result",
         ),
-        Moment(name="AfterAgent", claude="Stop", proof=READ, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
-        Moment(name="BeforeModel", claude="", proof=READ, exported=False),
+        Moment(name="AfterAgent", claude="Stop", proof=RUN, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
+        *own_moments(READ, "BeforeModel", "BeforeToolSelection"),
         Moment(name="AfterModel", claude="", proof=READ, exported=False, note="fires for every chunk"),
-        Moment(name="BeforeToolSelection", claude="", proof=READ, exported=False),
         Moment(
             name="PreCompress",
             claude="PreCompact",
@@ -70,29 +70,24 @@ GEMINI = Dialect(
             exported=False,
             note="fires before every request to the model, also when nothing is compressed",
         ),
-        Moment(name="Notification", claude="Notification", proof=READ, note="`ToolPermission` only"),
+        Moment(name="Notification", claude="Notification", proof=READ, note="documented for `ToolPermission` only"),
     ),
     fields=(
-        FieldMap("session_id", "session_id", RUN),
+        *same_fields(RUN, "session_id", "cwd", "stop_hook_active"),
+        *absent_fields(RUN, "permission_mode", "tool_use_id", "agent_id", "agent_type"),
         FieldMap("transcript_path", "transcript_path", RUN, "the file has Gemini's own format"),
-        FieldMap("cwd", "cwd", RUN),
-        FieldMap("permission_mode", "", RUN),
         FieldMap("tool_name", "tool_name", RUN, "Gemini's names"),
         FieldMap("tool_input", "tool_input", RUN, "paths as the model wrote them, also relative ones"),
-        FieldMap("tool_use_id", "", RUN),
-        FieldMap("tool_response", "tool_response", READ, "`{llmContent, returnDisplay, error}`"),
-        FieldMap("stop_hook_active", "stop_hook_active", READ),
-        FieldMap("last_assistant_message", "prompt_response", READ),
-        FieldMap("agent_id", "", READ),
-        FieldMap("agent_type", "", READ),
+        FieldMap("tool_response", "tool_response", RUN, "`{llmContent, returnDisplay, error}`"),
+        FieldMap("last_assistant_message", "prompt_response", RUN),
     ),
     tools=(
         ToolMap(name="run_shell_command", claude="Bash", proof=RUN, needs=("command",)),
         ToolMap(name="read_file", claude="Read", proof=RUN, needs=("file_path",)),
         ToolMap(name="write_file", claude="Write", proof=RUN, needs=("file_path",)),
-        ToolMap(name="replace", claude="Edit", proof=READ, needs=("file_path",)),
-        ToolMap(name="glob", claude="Glob", proof=READ),
-        ToolMap(name="grep_search", claude="Grep", proof=READ),
+        ToolMap(name="replace", claude="Edit", proof=RUN, needs=("file_path",)),
+        ToolMap(name="glob", claude="Glob", proof=RUN),
+        ToolMap(name="grep_search", claude="Grep", proof=RUN),
         ToolMap(name="web_fetch", claude="WebFetch", proof=READ),
         ToolMap(name="google_web_search", claude="WebSearch", proof=READ),
         ToolMap(name="invoke_agent", claude="Agent", proof=READ),
@@ -125,6 +120,7 @@ GEMINI = Dialect(
         HookFile(path=".gemini/settings.json", scope=FileScope.PROJECT, layout=Layout.GROUPS, proof=RUN),
         HookFile(path="/etc/gemini-cli/settings.json", scope=FileScope.MANAGED, layout=Layout.GROUPS, proof=READ),
     ),
+    unique_fields=("timestamp",),
     handler_keys=("type", "command", "name", "timeout", "description", "env"),
     unknown_event=UnknownEvent.SKIPPED,
     order="all at once, unless one group says `sequential`; then one after another",

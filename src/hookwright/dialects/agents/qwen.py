@@ -21,34 +21,27 @@ from hookwright.dialects.model import (
     Unit,
     UnknownEvent,
 )
+from hookwright.dialects.rows import observed, own_moments, same_fields
 
 VERSION = "0.24.4"
 RUN = Proof(Evidence.RECORDED, VERSION, VERSION, f"tests/dialects/qwen/{VERSION}.jsonl")
 READ = Proof(Evidence.DOCUMENTED, "0.20", VERSION, "QwenLM/qwen-code:docs/users/features/hooks.md")
 
-_OBSERVED = (
-    "SessionEnd",
-    "PostToolUseFailure",
-    "PermissionDenied",
-    "Notification",
-    "SubagentStart",
-    "StopFailure",
-    "PreCompact",
-    "PostCompact",
-)
+_OBSERVED = ("SessionEnd", "PermissionDenied", "SubagentStart", "StopFailure", "PreCompact", "PostCompact")
 
 QWEN = Dialect(
     name="qwen",
     title="Qwen Code",
     program="qwen",
+    package="@qwen-code/qwen-code",
     version=VERSION,
     proof=RUN,
     moments=(
-        Moment(name="SessionStart", claude="SessionStart", proof=READ, context=True),
+        Moment(name="SessionStart", claude="SessionStart", proof=RUN, context=True),
         Moment(
             name="UserPromptSubmit",
             claude="UserPromptSubmit",
-            proof=READ,
+            proof=RUN,
             refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2),
             context=True,
             fires_without_prompt=True,
@@ -69,40 +62,33 @@ QWEN = Dialect(
         Moment(
             name="PostToolUse",
             claude="PostToolUse",
-            proof=READ,
-            refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2),
+            proof=RUN,
             context=True,
+            note="neither a block nor exit status 2 reaches the model; context does",
         ),
         Moment(
             name="SubagentStop", claude="SubagentStop", proof=READ, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)
         ),
-        Moment(name="Stop", claude="Stop", proof=READ, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
-        *(Moment(name=name, claude=name, proof=READ, note="observed only") for name in _OBSERVED),
-        Moment(name="TodoCreated", claude="", proof=READ, exported=False),
-        Moment(name="TodoCompleted", claude="", proof=READ, exported=False),
-        Moment(name="SessionDelete", claude="", proof=READ, exported=False),
+        Moment(name="Stop", claude="Stop", proof=RUN, refused_by=(AnswerForm.BLOCK, AnswerForm.EXIT_2)),
+        *observed(RUN, "PostToolUseFailure", "Notification"),
+        *observed(READ, *_OBSERVED),
+        *own_moments(READ, "TodoCreated", "TodoCompleted", "SessionDelete"),
     ),
     fields=(
-        FieldMap("session_id", "session_id", RUN),
-        FieldMap("transcript_path", "transcript_path", RUN),
-        FieldMap("cwd", "cwd", RUN),
+        *same_fields(RUN, "session_id", "transcript_path", "cwd", "tool_input", "tool_use_id"),
+        *same_fields(RUN, "stop_hook_active", "last_assistant_message"),
+        *same_fields(READ, "agent_id", "agent_type"),
         FieldMap("permission_mode", "permission_mode", RUN, "Qwen's own values"),
         FieldMap("tool_name", "tool_name", RUN, "Qwen's names"),
-        FieldMap("tool_input", "tool_input", RUN),
-        FieldMap("tool_use_id", "tool_use_id", RUN),
         FieldMap("tool_response", "tool_response", RUN, "`{llmContent, returnDisplay}`"),
-        FieldMap("stop_hook_active", "stop_hook_active", READ),
-        FieldMap("last_assistant_message", "last_assistant_message", READ),
-        FieldMap("agent_id", "agent_id", READ),
-        FieldMap("agent_type", "agent_type", READ),
     ),
     tools=(
         ToolMap(name="run_shell_command", claude="Bash", proof=RUN, needs=("command",)),
         ToolMap(name="read_file", claude="Read", proof=RUN, needs=("file_path",)),
         ToolMap(name="write_file", claude="Write", proof=RUN, needs=("file_path",)),
         ToolMap(name="edit", claude="Edit", proof=RUN, needs=("file_path",)),
-        ToolMap(name="glob", claude="Glob", proof=READ),
-        ToolMap(name="grep_search", claude="Grep", proof=READ),
+        ToolMap(name="glob", claude="Glob", proof=RUN),
+        ToolMap(name="grep_search", claude="Grep", proof=RUN),
         ToolMap(name="web_fetch", claude="WebFetch", proof=READ),
         ToolMap(name="web_search", claude="WebSearch", proof=READ),
         ToolMap(name="agent", claude="Agent", proof=READ),
@@ -133,6 +119,7 @@ QWEN = Dialect(
         HookFile(path="~/.qwen/settings.json", scope=FileScope.USER, layout=Layout.GROUPS, proof=RUN),
         HookFile(path=".qwen/settings.json", scope=FileScope.PROJECT, layout=Layout.GROUPS, proof=READ),
     ),
+    unique_fields=("timestamp",),
     handler_keys=("type", "command", "name", "timeout", "description", "env", "url", "prompt"),
     unknown_event=UnknownEvent.UNSEEN,
     order="all at once, unless one group says `sequential`; a later `allow` beats an earlier `deny`",
@@ -147,6 +134,7 @@ QWEN = Dialect(
     environment=("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "QWEN_CODE_SESSION_ID"),
     traps=(
         "SessionEnd did not fire in a headless run",
+        "a file tool with a relative path fails before any hook is asked",
         "`disableAllHooks` switches all hooks off",
         "before 0.24 a time limit was in milliseconds, whatever its size",
     ),

@@ -21,12 +21,10 @@ from hookwright.dialects.model import (
     Unit,
     UnknownEvent,
 )
+from hookwright.dialects.rows import CAMEL_CASE, absent_fields, same_fields
 
 VERSION = "2026-08"
 READ = Proof(Evidence.DOCUMENTED, VERSION, VERSION, "microsoft/vscode-docs:docs/agent-customization/hooks.md")
-TOLD = Proof(Evidence.REPORTED, VERSION, VERSION, "microsoft/vscode issue 303926")
-
-_FILE_KEYS = (("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string"))
 
 VSCODE = Dialect(
     name="vscode",
@@ -69,24 +67,20 @@ VSCODE = Dialect(
         ),
     ),
     fields=(
+        *absent_fields(READ, "permission_mode", "last_assistant_message"),
+        *same_fields(READ, "tool_use_id", "stop_hook_active", "agent_id", "agent_type"),
         FieldMap("session_id", "session_id", READ, "optional"),
         FieldMap("transcript_path", "transcript_path", READ, "optional"),
         FieldMap("cwd", "cwd", READ, "optional"),
-        FieldMap("permission_mode", "", READ),
         FieldMap("tool_name", "tool_name", READ, "VS Code's names"),
         FieldMap("tool_input", "tool_input", READ, "camelCase keys"),
-        FieldMap("tool_use_id", "tool_use_id", READ),
         FieldMap("tool_response", "tool_response", READ, "a string"),
-        FieldMap("stop_hook_active", "stop_hook_active", READ),
-        FieldMap("last_assistant_message", "", READ),
-        FieldMap("agent_id", "agent_id", READ),
-        FieldMap("agent_type", "agent_type", READ),
     ),
     tools=(
         ToolMap(name="run_in_terminal", claude="Bash", proof=READ, needs=("command",)),
-        ToolMap(name="read_file", claude="Read", proof=READ, keys=_FILE_KEYS, needs=("file_path",)),
-        ToolMap(name="create_file", claude="Write", proof=READ, keys=_FILE_KEYS, needs=("file_path",)),
-        ToolMap(name="replace_string_in_file", claude="Edit", proof=READ, keys=_FILE_KEYS, needs=("file_path",)),
+        ToolMap(name="read_file", claude="Read", proof=READ, keys=CAMEL_CASE, needs=("file_path",)),
+        ToolMap(name="create_file", claude="Write", proof=READ, keys=CAMEL_CASE, needs=("file_path",)),
+        ToolMap(name="replace_string_in_file", claude="Edit", proof=READ, keys=CAMEL_CASE, needs=("file_path",)),
         ToolMap(name="multi_replace_string_in_file", claude="MultiEdit", proof=READ),
         ToolMap(name="file_search", claude="Glob", proof=READ),
         ToolMap(name="grep_search", claude="Grep", proof=READ),

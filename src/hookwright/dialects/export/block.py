@@ -11,8 +11,11 @@ from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
 
 BEGIN = "# >>> hookwright export: do not edit; remove with `hookwright export --to kimi --remove`"
+#: The first line of the block in a file that did not exist.
+NEW = f"{BEGIN}; the file was new"
 END = "# <<< hookwright export"
 _BLOCK = re.compile(rf"\n{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
+_NEW_BLOCK = re.compile(rf"^{re.escape(NEW)}\n.*?{re.escape(END)}\n", re.DOTALL | re.MULTILINE)
 
 
 def with_block(text: str | None, entries: Mapping[str, Mapping[str, Json]]) -> str:
@@ -22,7 +25,7 @@ def with_block(text: str | None, entries: Mapping[str, Mapping[str, Json]]) -> s
     entries at the end of `hooks`. `without_block` gives back the old text.
     """
     tables = "".join(_table(event, entry) for event, entry in entries.items())
-    new = f"{text or ''}\n{BEGIN}\n{tables}{END}\n"
+    new = f"{NEW}\n{tables}{END}\n" if text is None else f"{text}\n{BEGIN}\n{tables}{END}\n"
     before, after = _read(text or "", ""), _read(new, " after our entries were added; `hooks` is written inline")
     known = before.get("hooks", [])
     if after != {**before, "hooks": [*known, *({"event": event, **entry} for event, entry in entries.items())]}:
@@ -43,10 +46,11 @@ def _read(text: str, when: str) -> dict[str, Json]:
 
 
 def without_block(text: str) -> str | None:
-    """Remove the block; None if nothing is left."""
-    return _BLOCK.sub("", text) or None
+    """Remove the block; None if nothing is left of a file that we made."""
+    left, ours = _NEW_BLOCK.subn("", text)
+    return (left or None) if ours else _BLOCK.sub("", text)
 
 
 def has_block(text: str) -> bool:
     """Return whether the block is there."""
-    return _BLOCK.search(text) is not None
+    return _BLOCK.search(text) is not None or _NEW_BLOCK.search(text) is not None

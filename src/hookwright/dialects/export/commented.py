@@ -10,11 +10,11 @@ import msgspec
 
 from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
+from hookwright.text import line_end, line_indent
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _PLAIN = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -95,11 +95,11 @@ def inserted(text: str, into: Node, written: Callable[[str], str]) -> str:
     begins right after the bracket, and one after a trailing comma has a trailing comma as well.
     """
     if not into.inside:
-        return text[: into.start + 1] + written(_line_indent(text, into.start)) + text[into.start + 1 :]
+        return text[: into.start + 1] + written(line_indent(text, into.start)) + text[into.start + 1 :]
     first, last = into.inside[0][1], into.inside[-1][2].end
-    line = "\r\n" if "\r\n" in text else "\n"
+    line = line_end(text)
     spread = "\n" in text[into.start + 1 : first]
-    indent = _line_indent(text, first) if spread else _line_indent(text, into.start)
+    indent = line_indent(text, first) if spread else line_indent(text, into.start)
     body = (line + indent if spread else " ") + written(indent).replace("\n", line)
     after = _after_space(text, last)
     if text[after] == ",":
@@ -118,14 +118,3 @@ def removed(text: str, container: Node, at: int) -> str:
     if not followed:
         return text[:begin] + text[node.end :]
     return text[:begin] + text[_after_space(text, after + 1) :]
-
-
-def _line_indent(text: str, offset: int) -> str:
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def indent_unit(text: str) -> str:
-    """Return one step of the indentation of a text."""
-    found = _INDENT.search(text)
-    return found[1] if found is not None else "  "

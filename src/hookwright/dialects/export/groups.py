@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 
-from hookwright.dialects.export.commented import Node, indent_unit, inserted, removed, scan
+from hookwright.dialects.export.commented import Node, inserted, removed, scan
 from hookwright.errors import ConfigError
 from hookwright.protocol.jsontext import Json
+from hookwright.text import indent_unit
 
 Entries = Mapping[str, Json]
 

@@ -84,10 +84,9 @@ def twice(dialect: Dialect, loaded: Loaded, sources: tuple[str, ...] | None, tex
     """
     read = ("user", "project", "local") if sources is None else sources
     found = []
-    for file in dialect.loads_claude:
-        scope = "user" if file.path.startswith("~") else "local" if "local" in file.path else "project"
+    for scope, file in dialect.claude_scopes.items():
         if scope in read and any(entry.handler.source.scope.value == scope for entry in loaded.hooks):
-            found.append(f"{dialect.title} loads {file.path} by itself, so its hooks would run twice")
+            found.append(f"{dialect.title} loads {file} by itself, so its hooks would run twice")
     for path, text in texts.items():
         if f"hook --from {dialect.name}" in text:
             found.append(f"{path} already calls Hookwright, so every hook would run twice")

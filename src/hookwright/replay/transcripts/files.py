@@ -13,6 +13,7 @@ from typing import IO
 import msgspec
 
 from hookwright.errors import HookwrightError
+from hookwright.replay.agentlogs.model import agent_of
 from hookwright.replay.fleet.remote import is_url, listed, local_path, modified, real_path
 from hookwright.replay.past import Coverage
 from hookwright.replay.transcripts.lines import lines_of, open_source, unpacked_head
@@ -42,6 +43,8 @@ class SourceKind(enum.Enum):
     RECORDING = "recorded events"
     #: A folder in which an observer hook keeps one payload per file.
     INBOX = "observed events"
+    #: The log of another agent.
+    AGENT_LOG = "a log of another agent"
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +201,14 @@ def _kind(path: str, file: IO[bytes], head: bytes) -> SourceKind | None:
         return SourceKind.INBOX if b'"hook_event_name"' in head else None
     start = io.BytesIO(head[: head.find(b"\n") + 1]) if head.startswith(b"{") and b"\n" in head else file
     first = next(lines_of(start, Coverage()), None)
-    return SourceKind.RECORDING if first is not None and is_recording(first[1]) else SourceKind.TRANSCRIPT
+    return kind_of_line(first[1]) if first is not None else SourceKind.TRANSCRIPT
+
+
+def kind_of_line(first: bytes) -> SourceKind:
+    """Return what a file has that begins with a line."""
+    if is_recording(first):
+        return SourceKind.RECORDING
+    return SourceKind.AGENT_LOG if agent_of(first) else SourceKind.TRANSCRIPT
 
 
 def is_recording(data: bytes) -> bool:

@@ -9,11 +9,12 @@ from typing import IO
 import msgspec
 
 from hookwright.protocol.jsontext import Json
+from hookwright.replay.agentlogs.logs import log_events
 from hookwright.replay.choice import Choice
 from hookwright.replay.fleet.remote import real_path
 from hookwright.replay.past import Past, Provenance
 from hookwright.replay.transcripts.conversation import PastConversation
-from hookwright.replay.transcripts.files import STDIN, SourceFile, SourceKind, is_recording
+from hookwright.replay.transcripts.files import STDIN, SourceFile, SourceKind, kind_of_line
 from hookwright.replay.transcripts.lines import Needed, every_line, lines_of, open_source
 from hookwright.replay.transcripts.once import Deduplication
 from hookwright.replay.transcripts.recordings import kept_events, kept_files, kept_lines
@@ -39,6 +40,8 @@ def events_of(source: SourceFile, choice: Choice, once: Deduplication, read: Rea
             yield from kept_events(kept_files(source.payloads, once.coverage), choice, once)
         case SourceKind.RECORDING:
             yield from _recording(source, choice, once)
+        case SourceKind.AGENT_LOG:
+            yield from log_events(_lines(source, once), source.path, choice, once)
         case SourceKind.TRANSCRIPT:
             yield from _session(source, choice, once, read)
 
@@ -51,8 +54,12 @@ def events_of_stream(stream: IO[bytes], choice: Choice, once: Deduplication) -> 
     if first is None:
         return
     whole = _after(first, lines)
-    if is_recording(first[1]):
+    kind = kind_of_line(first[1])
+    if kind is SourceKind.RECORDING:
         yield from kept_events(kept_lines(whole, STDIN, once.coverage), choice, once)
+        return
+    if kind is SourceKind.AGENT_LOG:
+        yield from log_events(whole, STDIN, choice, once)
         return
     talk = PastConversation(STDIN, Speaker(STDIN, ""), choice, once)
     yield from talk.events((number, data) for number, data in whole if talk.needed(data, 0, len(data)))
