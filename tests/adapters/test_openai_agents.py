@@ -288,6 +288,39 @@ def test_the_shell_tool_of_the_sdk_is_bash(world: World, answer: str) -> None:
     assert world.ran == ([] if answer == "deny" else [("shell", {"commands": ["ls -l"]})])
 
 
+@pytest.mark.parametrize("when", ["at once", "stored", "elsewhere"])
+@pytest.mark.parametrize("approve", [False, True])
+def test_a_question_about_the_shell_tool_runs_what_hooks_wrote(world: World, when: str, approve: bool) -> None:
+    world.answers("PreToolUse", ASK, "Bash")
+    world.watch("PostToolUse")
+
+    def execute(request: Any) -> str:
+        world.ran.append(("shell", {"commands": request.data.action.commands}))
+        return "output"
+
+    hooks = installed(world, strict=True)
+    script = [[shell_call("ls")], [assistant_message("done")]]
+    agent = Agent(name="main", model=scripted(script, Ran()), tools=[ShellTool(executor=execute)])
+
+    async def main() -> Any:
+        paused = await Runner.run(agent, "go", run_config=CONFIG)
+        assert "sure?" in str(hooks.question(paused.interruptions[0]))
+        state = paused.to_state()
+        if when != "at once":
+            state = await RunState.from_string(agent, state.to_string())
+        if when == "elsewhere":
+            installed(world, strict=True)
+        (wanted,) = state.get_interruptions()
+        (state.approve if approve else state.reject)(wanted)
+        return (await Runner.run(agent, state, run_config=CONFIG)).final_output
+
+    ran = settled(Ran(), hooks, lambda: asyncio.run(main()))
+    assert (ran.error, ran.answer) == (None, "done")
+    assert world.ran == ([("shell", {"commands": ["ls -a"]})] if approve else [])
+    again = ["PreToolUse"] if when == "elsewhere" and approve else []
+    assert world.names == ["PreToolUse", *again, *(["PostToolUse"] if approve else [])]
+
+
 @pytest.mark.parametrize("answer", ["deny", "rewrite", "ask"])
 def test_the_local_shell_of_the_sdk_is_bash_and_a_question_refuses(world: World, answer: str) -> None:
     wrote = specific("PreToolUse", updatedInput={"command": "ls -l"})
@@ -382,6 +415,27 @@ def test_a_tool_of_an_mcp_server_is_called_as_in_claude_code(world: World, prefi
     assert got.answer == "done", got.error
     assert [(one.tool_name, one.tool_input) for one in world.events] == [("mcp__my_files__search", {"query": "x"})]
     assert "found x" in ran.requests[1]
+
+
+# ── many at once ──
+
+
+def test_twenty_runs_at_once_keep_their_conversations_apart(world: World) -> None:
+    world.answers("PreToolUse", lambda e: DENY if e.tool_input["command"] == "7" else None, "Bash")
+    hooks = installed(world)
+
+    async def one(number: int) -> Any:
+        agent = agent_of(world, model([(call("shell", f"c{number}", cmd=str(number)),), f"done {number}"], Ran()))
+        config = RunConfig(tracing_disabled=True, group_id=f"g{number}")
+        return (await Runner.run(agent, "go", run_config=config)).final_output
+
+    async def main() -> str:
+        return " ".join(await asyncio.gather(*map(one, range(20))))
+
+    ran = settled(Ran(), hooks, lambda: asyncio.run(main()))
+    assert ran.answer == " ".join(f"done {number}" for number in range(20))
+    assert sorted(int(given["cmd"]) for _, given in world.ran) == [n for n in range(20) if n != 7]
+    assert {event.session_id for event in world.events} == {f"g{number}" for number in range(20)}
 
 
 # ── sessions ──

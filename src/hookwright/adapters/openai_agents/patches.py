@@ -9,7 +9,7 @@ from agents import ApplyPatchTool
 from agents.editor import ApplyPatchOperation, ApplyPatchResult
 
 from hookwright.adapters.bridge.orders import Before, NativeCall
-from hookwright.adapters.openai_agents.run import Run, around, asks, current, result_of
+from hookwright.adapters.openai_agents.run import HOOKED, Run, around, asks, current, result_of
 from hookwright.protocol.jsontext import Json
 
 _HEADERS = {"create_file": "Add", "update_file": "Update", "delete_file": "Delete"}
@@ -55,6 +55,7 @@ class _Editor:
 
     def __init__(self, own: Any) -> None:
         self._own = own
+        setattr(self, HOOKED, True)
 
     async def create_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
         """Create a file if hooks let it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from agents import UserError
 
@@ -14,6 +14,8 @@ from hookwright.adapters.bridge.reconcile import SeenResult
 from hookwright.adapters.bridge.turn import Turn
 from hookwright.adapters.openai_agents.values import field, with_notes
 from hookwright.protocol.jsontext import Json
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NOT_APPROVED = "The call was not approved."
 
@@ -170,6 +172,16 @@ def _inside(inner: Inner) -> Iterator[None]:
         yield
     finally:
         _inner.reset(token)
+
+
+#: The mark of what already has hooks around it.
+HOOKED = "__hookwright__"
+
+
+def marked(function: F) -> F:
+    """Mark a function that has hooks around it."""
+    setattr(function, HOOKED, True)
+    return function
 
 
 async def asks(call: NativeCall, own: Any, *args: Any) -> bool:

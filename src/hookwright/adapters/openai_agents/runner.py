@@ -16,7 +16,7 @@ from agents.run import AgentRunner, CallModelData, ModelInputData, set_default_a
 
 from hookwright.adapters.bridge.bridge import Bridge, Choices
 from hookwright.adapters.openai_agents.run import Run, current, result_of, running
-from hookwright.adapters.openai_agents.tools import hooked
+from hookwright.adapters.openai_agents.tools import hooked, rehook
 from hookwright.adapters.openai_agents.values import (
     RunEnded,
     agent_name,
@@ -141,6 +141,7 @@ class HookedRunner(AgentRunner):
     def _begun(self, agent: Any, given: Any, options: Options) -> Run:
         above = running.get()
         if isinstance(given, RunState):
+            rehook(given)
             waiting = self._paused if above is None else above.paused
             found = next((waiting[one] for one in call_ids(given.get_interruptions()) if one in waiting), None)
             if found is not None:

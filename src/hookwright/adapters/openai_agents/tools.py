@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agents import ApplyPatchTool, CustomTool, FunctionTool, LocalShellTool, ShellTool
+from agents import ApplyPatchTool, CustomTool, FunctionTool, LocalShellTool, RunState, ShellTool
 
 from hookwright.adapters.bridge.orders import Before, NativeCall
 from hookwright.adapters.openai_agents.patches import hooked_patch
-from hookwright.adapters.openai_agents.run import around, asks, current, result_of
+from hookwright.adapters.openai_agents.run import HOOKED, around, asks, current, marked, result_of
 from hookwright.adapters.openai_agents.values import mcp_tool_name, parsed, server_of
 from hookwright.protocol.jsontext import Json
 
@@ -25,8 +25,32 @@ _UNASKED = "This call needs an approval, and without arguments no one can be ask
 # ── one wrapper per kind of tool ────────────────────────────────────────────
 
 
+#: The pending calls of a state, with the field that holds the tool of each.
+_PENDING = (
+    ("shell_calls", "shell_tool"),
+    ("local_shell_calls", "local_shell_tool"),
+    ("apply_patch_calls", "apply_patch_tool"),
+    ("custom_tool_calls", "custom_tool"),
+)
+
+
+def rehook(state: RunState[Any]) -> None:
+    """Put hooks around the tools of the pending calls of a state.
+
+    A state that was stored is read outside a run, where tools have no hooks. The SDK looks functions up again when it
+    continues, but runs the others as they were read.
+    """
+    pending = state._last_processed_response
+    for calls, name in _PENDING if pending is not None else ():
+        for call in getattr(pending, calls):
+            setattr(call, name, hooked(getattr(call, name)))
+
+
 def hooked(tool: Any) -> Any:
     """Return a tool with hooks around it; one that the provider runs, or of a kind we do not know, as it is."""
+    parts = (getattr(tool, name, None) for name in ("executor", "on_invoke_tool", "editor"))
+    if any(hasattr(part, HOOKED) for part in parts):
+        return tool
     match tool:
         case FunctionTool():
             return _function(tool)
@@ -50,6 +74,7 @@ def _function(tool: FunctionTool) -> FunctionTool:
     def native(arguments: dict[str, Json], call_id: str) -> NativeCall:
         return NativeCall(mcp_tool_name(tool) if server else tool.name, arguments, call_id, server)
 
+    @marked
     async def invoke(ctx: Any, arguments: str) -> Json:
         given = parsed(arguments)
         if given is None:
@@ -92,6 +117,7 @@ def _shell(tool: ShellTool) -> ShellTool:
             given["timeout"] = action.timeout_ms / 1000
         return NativeCall("shell", given, call_id)
 
+    @marked
     async def executor(request: Any) -> Json:
         call = native(request.data.action, request.data.call_id)
 
@@ -122,6 +148,7 @@ _SHELLS = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh")
 def _local_shell(own: Any) -> Callable[[Any], Awaitable[Json]]:
     """Return an executor with hooks; the SDK has no approval for it, so a question refuses the call."""
 
+    @marked
     async def executor(request: Any) -> Json:
         action = request.data.action
         words = list(action.command)
@@ -149,6 +176,7 @@ def _local_shell(own: Any) -> Callable[[Any], Awaitable[Json]]:
 def _custom(tool: CustomTool) -> CustomTool:
     policy, own = tool.needs_approval, tool.on_invoke_tool
 
+    @marked
     async def invoke(ctx: Any, text: str) -> Json:
         async def work(order: Before) -> Json:
             return await result_of(own(ctx, str(order.input["input"])))
