@@ -37,7 +37,7 @@ def in_fork(function: Callable[[], Result]) -> Result:
     try:
         with open(ours, "rb") as answer:
             data = answer.read()
-    except BaseException:
+    except BaseException:  # an interrupt as well: no process is left in the view
         os.kill(child, signal.SIGKILL)
         raise
     finally:

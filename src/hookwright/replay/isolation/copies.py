@@ -62,7 +62,7 @@ class Copies:
             os.makedirs(os.path.join(self.temp, name))
         try:
             self._mirror.copy_to(self.project)
-        except BaseException:
+        except BaseException:  # after an interrupt as well, no copy remains
             _empty(self.base)
             os.rmdir(self.base)
             raise
