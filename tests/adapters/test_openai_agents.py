@@ -232,6 +232,14 @@ def test_a_tool_without_arguments_runs_and_broken_arguments_do_not(world: World)
     assert "not a JSON object" in ran.requests[1]
 
 
+def test_a_tool_that_was_disabled_after_the_model_saw_it_does_not_run(world: World) -> None:
+    answers = [True, False]
+    tool = function_tool(world.shell, is_enabled=lambda context, agent: answers.pop(0) if answers else False)
+    ran = ran_with(world, Agent(name="main", model=model([LIST, "done"], Ran()), tools=[tool]))
+    assert world.ran == []
+    assert "disabled" in str(ran.error)
+
+
 @pytest.mark.parametrize("own", ["default", "explicit", "none"])
 def test_a_failure_is_a_failure_whatever_the_tool_makes_of_it(world: World, own: str) -> None:
     handlers = {"default": {}, "explicit": {"failure_error_function": lambda c, e: "sorry"}}

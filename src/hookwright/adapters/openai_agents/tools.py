@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agents import ApplyPatchTool, CustomTool, FunctionTool, LocalShellTool, RunState, ShellTool
+from agents import ApplyPatchTool, CustomTool, FunctionTool, LocalShellTool, ModelBehaviorError, RunState, ShellTool
 
 from hookwright.adapters.bridge.orders import Before, NativeCall
 from hookwright.adapters.openai_agents.patches import hooked_patch
@@ -76,6 +76,8 @@ def _function(tool: FunctionTool) -> FunctionTool:
 
     @marked
     async def invoke(ctx: Any, arguments: str) -> Json:
+        if callable(tool.is_enabled) and not await result_of(tool.is_enabled(ctx, ctx.agent)):
+            raise ModelBehaviorError(f"Tool {tool.name} is currently disabled.")  # the SDK looks again, too
         given = parsed(arguments)
         if given is None:
             return _UNREADABLE
