@@ -220,8 +220,8 @@ def test_an_agent_hook_reads_the_sessions_transcript_and_nothing_beside_it(place
     place.hooks["Stop"] = [{"hooks": [{"type": "agent", "prompt": "AGENTHOOK $ARGUMENTS"}]}]
     verifier = [
         [tool("Read", file_path=path)],
-        [{"when": "SAID-BY-THE-MODEL"}, tool("Read", file_path=str(beside))],
-        [{"when": "outside the working directories"}, tool("StructuredOutput", ok=True)],
+        [{"when": "SAID-BY-THE-MODEL"}, tool("Grep", pattern="SECRET", path=str(beside))],
+        [{"when": "Permission to use Grep has been denied"}, tool("StructuredOutput", ok=True)],
         [tool("StructuredOutput", ok=False, reason="not as expected")],
     ]
     script = {
