@@ -26,6 +26,7 @@ from hookwright.agent.permissions import (
     ToolCall,
     Workspace,
     ensure_ignored,
+    hook_suggestions,
     read_update,
     read_updates,
     split_rules,
@@ -377,6 +378,53 @@ def test_suggestions_for_reading_fetching_and_tools_of_servers(place: Place) -> 
         session = place.session()
         session.update([{**suggestion, "destination": "session"}])
         assert permits(session, call)
+
+
+HERE, MODE = "directories: .", "mode: acceptEdits"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("echo a > x.txt", [HERE]),
+        ("echo a > x.txt; echo b", [HERE]),
+        ("npm test > out.txt", [HERE]),
+        ("echo a > sub/x.txt", ["directories: sub"]),
+        ("echo a > ../x.txt", ["directories: .."]),
+        ("touch a.txt; echo b", [HERE, MODE]),
+        ("mkdir d", [HERE, MODE]),
+        ("cp a sub/b", [HERE, MODE]),
+        ("echo a | tee b.txt", [HERE, MODE]),
+        ("sed -i s/a/b/ x.txt", [HERE, MODE]),
+        ("cd sub && touch a", [MODE]),
+        ("mkdir -p d/e && touch d/e/f", ["mkdir -p d/e", "touch d/e/f"]),
+        ("npm test", ["npm test *"]),
+        ("ls; npm run build && git push", ["npm run *", "git push *"]),
+        ("cat a > b; npm test", ["cat a *", "npm test *"]),
+        ("cd sub && npm test | head -5", ["npm test *"]),
+        ("curl http://x.y", ["curl http://x.y"]),
+        ("FOO=1 npm test", ["FOO=1 npm test"]),
+        ("timeout 5 npm test", ["timeout 5 npm test"]),
+        ("make", ["make"]),
+        ("echo $(npm test)", []),
+        ("echo a > $X", []),
+        ("echo 'unclosed", []),
+        ("a1; a2; a3; a4; a5; a6", []),
+    ],
+)
+def test_what_hooks_read_is_suggested_as_claude_code_does(place: Place, command: str, expected: list[str]) -> None:
+    (place.root / "sub").mkdir()
+    said: list[str] = []
+    for one in hook_suggestions(place.bash(command), place.workspace):
+        said += [f"directories: {os.path.relpath(path, place.root)}" for path in one.get("directories", ())]
+        said += [f"mode: {one['mode']}"] if "mode" in one else []
+        said += [found["ruleContent"] for found in one.get("rules", ())]
+    assert said == expected
+
+
+def test_hooks_read_the_suggestions_about_other_tools_that_a_person_reads(place: Place) -> None:
+    call = place.write("f")
+    assert hook_suggestions(call, place.workspace) == suggestions(call, place.workspace) != ()
 
 
 @pytest.mark.parametrize("command", ["echo 'unclosed", "a; b; c; d; e; f", ""])

@@ -27,7 +27,7 @@ from hookwright.agent.permissions.decide import AskUser, By, Classify, Mode, Per
 from hookwright.agent.permissions.keep import SettingsFiles, ensure_ignored
 from hookwright.agent.permissions.rules import Behavior, Origin, Rules, declared_rules, split_rules, spoken_rules
 from hookwright.agent.permissions.session import Classifier, Permissions, PermissionSetup
-from hookwright.agent.permissions.suggest import suggestions
+from hookwright.agent.permissions.suggest import hook_suggestions, suggestions
 from hookwright.agent.permissions.updates import (
     InvalidUpdate,
     RulesState,
@@ -62,6 +62,7 @@ __all__ = [
     "declared_rules",
     "ensure_ignored",
     "guard",
+    "hook_suggestions",
     "read_mode",
     "read_update",
     "read_updates",

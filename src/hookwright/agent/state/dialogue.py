@@ -122,6 +122,12 @@ class Dialogue:
         """Write a firing to disk; its reminders wait for `deliver`."""
         self._record(outcome, model_texts(outcome, Place.REMINDER), about, call)
 
+    def record_news(self, outcome: Outcome) -> None:
+        """Write a firing to disk; reminders that the conversation already has are not repeated."""
+        said = [message["content"] for message in self.messages if message["role"] == "system"]
+        texts = model_texts(outcome, Place.REMINDER)
+        self._record(outcome, tuple(text for text in texts if not any(_gist(text) in one for one in said)), None, None)
+
     def record_unread(self, outcome: Outcome, about: str | None = None, call: CallContext | None = None) -> None:
         """Write a firing to disk that was overruled; the model reads nothing of it."""
         self._record(outcome, (), about, call)
@@ -211,3 +217,9 @@ def _usage(response: Response) -> dict[str, int]:
         "cache_creation_input_tokens": usage.cache_creation_input_tokens,
         "cache_read_input_tokens": usage.cache_read_input_tokens,
     }
+
+
+def _gist(text: str) -> str:
+    """Return a reminder without the name in front of plain text, which differs between the start and a resume."""
+    _, label, said = text.partition(" hook success: ")
+    return label + said if label else text

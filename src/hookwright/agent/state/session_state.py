@@ -46,6 +46,7 @@ class SessionState:
         self.id = session_id
         self.transcript_path = transcript_path
         self.title = None
+        self.prompt_id = None
 
     def watch(self, paths: Iterable[str]) -> None:
         """Watch these files from now on, instead of those named before."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, assert_never
 import msgspec
 from msgspec import UNSET
 
-from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse, ToolCall
+from hookwright.agent.permissions import AskUser, By, Classify, Permit, Refuse, ToolCall, hook_suggestions
 from hookwright.agent.state.actor import Actor
 from hookwright.agent.state.session import AskPermission, Permission, PermissionQuestion, Session
 from hookwright.agent.tools import Effect, Tool
@@ -211,7 +211,8 @@ async def _asked(request: ToolRequest, ruling: AskUser, pre: Outcome) -> ToolReq
     actor, person = request.actor, request.actor.session.person
     if ruling.by is By.HOOK and person.permit is None:
         return RefusedCall(text=ruling.reason, by="hook", input=request.arguments)
-    suggestions = list(ruling.suggestions) if ruling.suggestions else UNSET
+    suggested = hook_suggestions(request.for_rules(), actor.session.permissions.workspace)
+    suggestions = list(suggested) if ruling.suggestions else UNSET
     outcome = await actor.fire(request.event(PermissionRequest, permission_suggestions=suggestions))
     request.record(outcome)
     match outcome.decision:

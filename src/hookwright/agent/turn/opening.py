@@ -16,7 +16,6 @@ from hookwright.agent.state.updates import Opened, Titled
 from hookwright.protocol.events import InstructionsLoaded, SessionStart, Setup
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
-from hookwright.visibility import Place, model_texts
 
 #: Sources at which a hook may give the session its title.
 _TITLED = ("startup", "resume", "fork")
@@ -35,8 +34,8 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
     if session.state.title is not None:
         fields.setdefault("session_title", session.state.title)
     outcome = await actor.fire(actor.event(SessionStart, source=source, **fields))
-    if source == "resume" and _is_known(actor, outcome):
-        actor.dialogue.record_unread(outcome)
+    if source in ("resume", "fork"):
+        actor.dialogue.record_news(outcome)
     else:
         actor.dialogue.record_firing(outcome)
     actor.dialogue.deliver()
@@ -48,12 +47,6 @@ async def session_started(actor: Actor, source: str, **fields: Any) -> str | Non
         session.equipment.equip()
     first = outcome.fields.get("initial_user_message")
     return first if isinstance(first, str) and first else None
-
-
-def _is_known(actor: Actor, outcome: Outcome) -> bool:
-    """Return whether the conversation has all that hooks would add to it."""
-    said = [message["content"] for message in actor.dialogue.messages if message["role"] == "system"]
-    return all(any(text in one for one in said) for text in model_texts(outcome, Place.REMINDER))
 
 
 def resume_fields(actor: Actor) -> dict[str, Json]:

@@ -79,7 +79,7 @@ async def _expand(actor: Actor, given: Prompt, typed: TypedPrompt, skill: Skill,
     head = f"<command-message>{typed.name}</command-message>\n<command-name>/{typed.name}</command-name>\n"
     if typed.arguments:
         head += f"<command-args>{typed.arguments}</command-args>\n"
-    return await _send(actor, given, head + skill.instruct(typed.arguments), [submitted, outcome])
+    return await _send(actor, given, head + skill.instruct(typed.arguments), [outcome, submitted])
 
 
 async def _send(actor: Actor, given: Prompt, text: str, outcomes: list[Outcome]) -> TurnEnd:
