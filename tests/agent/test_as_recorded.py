@@ -300,7 +300,7 @@ def test_what_a_hook_prints_before_a_compaction_is_an_instruction(place: Place) 
     model = Model([END], [summary])
     lines(place, model, "first", "/compact briefly")
     asked = str(model.requests[-1].messages[-1]["content"])
-    assert asked.endswith("Additional instructions:\nbriefly\nKEEP-NAMES")
+    assert asked.endswith("Additional instructions:\nbriefly\n\nKEEP-NAMES")
 
 
 def test_a_blocked_compaction_names_every_hook_that_blocked(place: Place) -> None:

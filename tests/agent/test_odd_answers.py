@@ -117,3 +117,31 @@ def test_a_cleared_session_begins_without_a_prompt(place: Place) -> None:
     lines(place, Model([END]), "one", "/clear")
     started, cleared = place.got("SessionStart")
     assert (cleared["source"], "prompt_id" in cleared, "prompt_id" in started) == ("clear", False, False)
+
+
+SUMMARY = {"name": "compact", "match": "summary", "on": "last", "turns": [[{"text": "SUM"}]], "repeat": True}
+
+
+def test_what_precompact_hooks_print_is_asked_of_the_summary_and_every_end_is_told(place: Place) -> None:
+    spoken = place.hook("PreCompact", "echo KEEP-NAMES")
+    failed = place.hook("PreCompact", "echo NOT-THIS; echo WHY >&2; exit 1")
+    late = place.hook("PostCompact", "sleep 20", timeout=0.2)
+    model = Model([END, END], [SUMMARY])
+    lines(place, model, "one", "/compact keep it", "two")
+    asked, sent = str(model.requests[1].messages[-1]), str(model.requests[2].messages)
+    assert "keep it\\n\\nKEEP-NAMES" in asked
+    assert "NOT-THIS" not in asked
+    told = [
+        f"[{spoken}] completed successfully: KEEP-NAMES",
+        f"[{failed}] failed: WHY",
+        f"[{late}] failed: Hook cancelled",
+    ]
+    assert all(text in sent for text in told), sent
+
+
+def test_a_refused_compaction_is_told_as_an_error_of_the_command(place: Place) -> None:
+    name = place.hook("PreCompact", "echo NO >&2; exit 2")
+    model = Model([END, END], [SUMMARY])
+    lines(place, model, "one", "/compact", "two")
+    text = f"<local-command-stderr>Compaction blocked by PreCompact hook: [{name}]: NO</local-command-stderr>"
+    assert text in str(model.requests[1].messages).replace("\\n", "")

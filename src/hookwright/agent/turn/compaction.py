@@ -15,7 +15,7 @@ from hookwright.agent.transcript import closed, subagent_path
 from hookwright.agent.turn.opening import first_system_prompt, instructions_again, session_started
 from hookwright.models.types import ApiError, Request
 from hookwright.protocol.events import PostCompact, PreCompact, SubagentStop
-from hookwright.protocol.outcome import Block, Ending, Outcome
+from hookwright.protocol.outcome import Block, Ending, Outcome, Run
 from hookwright.protocol.replies import Exited
 
 
@@ -77,7 +77,7 @@ async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Comp
     if before.blocked:
         return NotCompacted(f"Compaction blocked by PreCompact hook: {_reasons(before)}", refused=True)
     try:
-        summary = await _summary(actor, [instructions, *(said for _, said in _printed(before))])
+        summary = await _summary(actor, [instructions or "", *_asked_for(before)])
     except ApiError as error:
         return NotCompacted(f"The conversation could not be compacted: {error}")
     await _summariser_stops(actor, summary)
@@ -86,13 +86,18 @@ async def _compact(actor: Actor, trigger: str, instructions: str | None) -> Comp
     await session_started(actor, "compact")
     after = await actor.fire(actor.event(PostCompact, trigger=trigger, compact_summary=summary))
     actor.dialogue.record_firing(after)
-    return Compacted("\n".join(filter(None, (_listed(before, "PreCompact"), _listed(after, "PostCompact")))))
+    return Compacted("\n".join(filter(None, (_printed(before, "PreCompact"), _printed(after, "PostCompact")))))
 
 
-async def _summary(actor: Actor, instructions: Sequence[str | None]) -> str:
+def _asked_for(before: Outcome) -> list[str]:
+    """Return what PreCompact hooks printed: the summary follows it as it follows the words of the user."""
+    return [_stdout(run) for run in before.runs if run.verdict.ending is Ending.SUCCESS]
+
+
+async def _summary(actor: Actor, instructions: Sequence[str]) -> str:
     """Ask for the summary, with the instructions of the user and what PreCompact hooks printed."""
-    given = [text for text in instructions if text]
-    addition = "".join(["\n\nAdditional instructions:", *(f"\n{text}" for text in given)]) if given else ""
+    given = "\n\n".join(filter(None, instructions))
+    addition = f"\n\nAdditional instructions:\n{given}" if given else ""
     request = Request(
         messages=[*closed(actor.dialogue.messages), {"role": "user", "content": COMPACT + addition}],
         system=actor.system,
@@ -130,19 +135,22 @@ def _start_over(actor: Actor, trigger: str, summary: str) -> None:
     dialogue.user(CONTINUED.format(summary=summary.strip()), isCompactSummary=True)
 
 
-def _listed(outcome: Outcome, event: str) -> str:
-    """Return the hooks that ran well, each with what it printed."""
-    lines = [
-        f"{event} [{label}] completed successfully" + (f": {said}" if said else "") for label, said in _printed(outcome)
-    ]
-    return "\n".join(lines)
+def _printed(outcome: Outcome, event: str) -> str:
+    """Return how each hook ended: with what it printed, or why it failed."""
+    return "\n".join(f"{event} [{run.handler.label}] {_end(run)}" for run in outcome.runs)
 
 
-def _printed(outcome: Outcome) -> list[tuple[str, str]]:
-    """Return what each hook that ran well printed, with its name; nothing where it suppresses its output."""
-    found = []
-    for run in outcome.runs:
-        if run.verdict.ending is Ending.SUCCESS:
-            stdout = run.reply.stdout.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
-            found.append((run.handler.label, "" if run.verdict.suppress_output else stdout))
-    return found
+def _end(run: Run) -> str:
+    if run.verdict.ending is Ending.SUCCESS:
+        stdout = _stdout(run)
+        return f"completed successfully: {stdout}" if stdout else "completed successfully"
+    if run.verdict.ending is Ending.CANCELLED:
+        return "failed: Hook cancelled"
+    stderr = run.reply.stderr.decode("utf-8", "replace").strip() if isinstance(run.reply, Exited) else ""
+    return f"failed: {stderr or run.verdict.error or ''}".rstrip()
+
+
+def _stdout(run: Run) -> str:
+    if not isinstance(run.reply, Exited) or run.verdict.suppress_output:
+        return ""
+    return run.reply.stdout.decode("utf-8", "replace").strip()

@@ -31,7 +31,7 @@ async def run_compact(actor: Actor, arguments: str) -> str:
         actor.dialogue.add_reminder(local_output(text))
         return text.strip()
     if done.refused:
-        actor.dialogue.add_reminder(local_output(done.why))
+        actor.dialogue.add_reminder(f"<local-command-stderr>{done.why}</local-command-stderr>")
     return done.why
 
 
