@@ -192,6 +192,18 @@ def test_an_agent_that_takes_over_has_the_same_hooks(world: World) -> None:
     assert not any("ran without hooks" in text for text in world.said)
 
 
+@pytest.mark.parametrize("matcher", ["Agent", "reviewer"])
+def test_an_agent_tool_is_an_agent_to_hooks_under_either_name(world: World, matcher: str) -> None:
+    world.answers("PreToolUse", DENY, matcher)
+    ran = Ran()
+    inner = agent_of(world, [LIST, "reviewed"], Ran(), name="reviewer")
+    agent = agent_of(world, [(call("reviewer", request="look"),), "done"], ran, tools=[AgentTool(inner)])
+    talked(world, agent, ran, strict=True)
+    assert (ran.answer, world.ran) == ("done", [])
+    (event,) = world.events
+    assert (event.tool_name, event.tool_input) == ("Agent", {"prompt": "look"})
+
+
 # ── Stop ──
 
 

@@ -217,3 +217,12 @@ def test_a_tool_that_looks_like_one_of_claudes_is_noticed(name: str, fields: lis
     assert unmapped(ToolTable(), {name: fields}) == ({name: claude} if claude else {})
     assert unmapped(ToolTable({name: None}), {name: fields}) == {}
     assert name in warning(name, "Bash")
+
+
+def test_a_tool_that_its_framework_knows_as_an_agent_is_one_unless_a_table_has_it() -> None:
+    table = ToolTable({"mine": "Bash"})
+    for name in ("reviewer", "mine", "shell"):
+        table.note_agent(name)
+    shaped = {name: table.shaped(name, {"request": "x"}) for name in ("reviewer", "mine", "shell")}
+    assert {name: one.name for name, one in shaped.items()} == {"reviewer": "Agent", "mine": "Bash", "shell": "Bash"}
+    assert (shaped["reviewer"].input, shaped["reviewer"].also) == ({"prompt": "x"}, ("reviewer",))

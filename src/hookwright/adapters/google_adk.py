@@ -234,6 +234,8 @@ class HookwrightHooks(BasePlugin):
         """Fire PreToolUse; an answer takes the place of the tool's."""
         if tool.name == CONTINUE:
             return None
+        if isinstance(tool, AgentTool):
+            self.bridge.table.note_agent(tool.name)
         run, call = self._run_of(tool_context), _call(tool, tool_args, tool_context)
         confirmation = tool_context.tool_confirmation
         if confirmation is not None and not confirmation.confirmed:

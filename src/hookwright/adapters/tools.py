@@ -106,6 +106,10 @@ class ToolTable:
         """Return what a native tool is to hooks; one that is not in the table is itself."""
         return self._tools.get(name) or Tool(name)
 
+    def note_agent(self, name: str) -> None:
+        """Note that a native tool is an agent, which only its framework knows; an entry in the table applies first."""
+        self._tools.setdefault(name, _AGENT)
+
     def shaped(self, name: str, native: Mapping[str, Json], server: str = "") -> Shaped:
         """Return a call as hooks read it.
 
