@@ -217,6 +217,16 @@ def test_a_bridge_doubles_every_hook_of_claudes_file_that_the_agent_loads(machin
     assert [other_run(hook, hooks) for hook in hooks if hook.event == "Stop"] == [None]
 
 
+def test_two_bridges_double_each_other_however_they_are_written(machine: Machine) -> None:
+    for path, command in (("~", "/home/me/bin/hookwright hook --from gemini"), ("", "hookwright hook --from gemini")):
+        handler = {"type": "command", "command": command}
+        settings = {"hooks": {"BeforeTool": [{"hooks": [handler]}]}}
+        machine.write(f"{path}/.gemini/settings.json".lstrip("/"), settings)
+    hooks = machine.read("gemini").hooks
+    assert len(hooks) == 2
+    assert all(other_run(hook, hooks) is not None for hook in hooks)
+
+
 def test_cursor_runs_an_equal_command_once(machine: Machine) -> None:
     machine.write(".claude/settings.json", groups("PreToolUse"))
     machine.write(".cursor/hooks.json", {"version": 1, "hooks": {"preToolUse": [{"command": "./guard.sh"}]}})

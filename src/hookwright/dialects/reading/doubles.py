@@ -22,8 +22,9 @@ def other_run(hook: ForeignHook, hooks: Sequence[ForeignHook]) -> ForeignHook | 
     """Return another declaration through which an agent runs a hook for the same event; None if there is none.
 
     Law: two hooks of an agent double each other if they belong to the same moment, at least one tool selects both,
-    and either their commands are equal, unless the agent runs equal commands once, or one of them is the bridge and
-    the other one comes from Claude Code's file, which the bridge runs as well.
+    and either their commands are equal, unless the agent runs equal commands once, or both are the bridge, however it
+    is written, or one of them is the bridge and the other one comes from Claude Code's file, which the bridge runs as
+    well.
     """
     return next((other for other in hooks if other is not hook and _double(hook, other)), None)
 
@@ -35,8 +36,13 @@ def _double(one: ForeignHook, two: ForeignHook) -> bool:
     if bridged:
         plain = two if is_bridge(one.command) else one
         return plain.declared.scope is FileScope.CLAUDE
-    same = one.command.strip() == two.command.strip() and not habits(one.dialect).same_command_once
-    return same and overlap(one.dialect, one.matcher, two.matcher)
+    equal = one.command.strip() == two.command.strip()
+    same = is_bridge(one.command) or equal
+    return (
+        same
+        and not (equal and habits(one.dialect).same_command_once)
+        and overlap(one.dialect, one.matcher, two.matcher)
+    )
 
 
 def overlap(dialect: Dialect, one: str | None, two: str | None) -> bool:
