@@ -25,6 +25,7 @@ class Code(enum.Enum):
     NETWORK = "it uses the network, which a replay does not have"
     WRITE = "it was kept from writing"
     FILES = "the files of then are not known"
+    ELSEWHERE = "it names a file of your machine that was not sent to workers"
     STATE = "it depends on what earlier events left, which this replay does not have"
     TRANSCRIPT = "it reads the transcript, which has grown since"
     MODEL = "it asks a model, and a replay asks none"

@@ -55,6 +55,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     answers: KeptAnswers | None = None
     #: Whether events are missing, so that what a hook keeps between events is incomplete.
     sampled: bool = False
+    #: Of handlers by id: a file that they name, and that this machine does not have, though another had it.
+    unsent: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     state: State = State.OVERLAY
     #: The commits whose files hooks see; empty for the files of today.
@@ -209,6 +211,8 @@ class Player:
             found.append(Doubt(Code.FAILED, facts.id, short(run.verdict.error or "")))
         if facts.transcript and not cut:
             found.append(Doubt(Code.TRANSCRIPT, facts.id))
+        if facts.id in self._setting.unsent:
+            found.append(Doubt(Code.ELSEWHERE, facts.id, self._setting.unsent[facts.id]))
         if self._setting.sampled and facts.id not in self._setting.pure:
             found.append(Doubt(Code.STATE, facts.id, "only a sample of the events is replayed"))
         return found

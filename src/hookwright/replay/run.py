@@ -133,11 +133,16 @@ def prepared(
         workers: Workers
         where = None if executor is None else as_fleet(executor)
         if isinstance(where, Fleet):
-            workers = closing.enter_context(fleet_workers(where, sides))
+            workers = closing.enter_context(fleet_workers(where, sides, _files(conditions)))
         else:
             workers = PoolWorkers(where, conditions.jobs)
         closing.callback(workers.close)
         yield Replay(source, (sides[0], sides[1]), conditions, workers)
+
+
+def _files(conditions: Conditions) -> list[str]:
+    """Return the files that a replay needs besides hooks and settings."""
+    return [os.path.abspath(conditions.script)] if conditions.script else []
 
 
 class Replay:

@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 import msgspec
@@ -56,6 +56,8 @@ class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     digests: tuple[str, str] | None = None
     #: A folder whose files hooks see as if it were `/`; empty for none.
     shown: str = ""
+    #: Of handlers by id: a file of another machine that they name, and that is not below that folder.
+    unsent: Mapping[str, str] = msgspec.field(default_factory=dict)
     #: The process that started the replay; hooks are never isolated in it.
     started_by: int = msgspec.field(default_factory=os.getpid)
 
@@ -151,6 +153,7 @@ class ReplayWorker:
             pure=plan.pure,
             answers=answers,
             sampled=plan.sampled,
+            unsent=plan.unsent,
             state=State(plan.state),
             commits=plan.commits,
             script=plan.script,

@@ -19,7 +19,7 @@ from hookwright.config import Places
 from hookwright.errors import ConfigError
 from hookwright.replay.fleet import bundle as bundles
 from hookwright.replay.fleet.bundle import BrokenBundle, Bundle, Contents, pack, unpack
-from hookwright.replay.fleet.contents import arrived, contents_of, travelling
+from hookwright.replay.fleet.contents import arrived, contents_of, travelling, unsent_files
 from hookwright.replay.sides import ReplaySide
 from hookwright.replay.work import ReplayPlan
 from support import hooks_for, script
@@ -144,6 +144,21 @@ def test_hooks_settings_and_project_are_sent_and_nothing_else_of_the_home_direct
         "home/.claude/settings.json",
         "home/.claude/own.sh",
     }
+
+
+def test_a_hook_that_names_a_file_that_is_not_sent_is_found(tmp_path: Path) -> None:
+    places = _places(tmp_path)
+    settings = msgspec.json.encode(
+        hooks_for(
+            "PreToolUse",
+            {"type": "command", "command": "test -e ~/private.txt && exit 2"},
+            {"type": "command", "command": "cat $HOME/.claude/own.sh; ls ~/.claude; cat ~/no-such-file /usr/bin/env"},
+            {"type": "command", "command": "python3 -c 'from pathlib import Path; print(Path.home())'"},
+        )
+    ).decode()
+    places = msgspec.structs.replace(places, settings=(settings,))
+    found = unsent_files([places], contents_of([places]))
+    assert sorted(found.values()) == [str(tmp_path / "home"), str(tmp_path / "home" / "private.txt")]
 
 
 def test_a_project_that_holds_the_home_directory_is_not_sent(tmp_path: Path) -> None:

@@ -58,6 +58,27 @@ def test_workers_see_files_they_do_not_have_and_leave_nothing(tmp_path: Path) ->
     assert list((tmp_path / "elsewhere" / "project").iterdir()) == []
 
 
+@needs_isolation
+def test_a_hook_that_misses_a_file_on_workers_is_undecided_and_never_an_approval(tmp_path: Path) -> None:
+    root = tmp_path / "machine"
+    root.mkdir()
+    world = World(root, ["#!/bin/sh\ncat > /dev/null\n[ ! -e ~/policy ] || { echo no >&2; exit 2; }\n"])
+    (root / "home" / "policy").write_text("strict")
+    pasts = world.pasts([("a", "ls", "Bash")])
+    assert [change.bucket.value for change in world.changes(pasts)] == ["stricter"]
+    conditions = Conditions(places=world._places, isolation=working_level() or "", jobs=1)
+    if conditions.isolation != "overlay":
+        pytest.skip("files can be shown at the level overlay alone")
+    with (
+        process_pool(1) as pool,
+        prepared(pasts, world.candidate, "none", conditions=conditions, executor=Fleet(pool, 1)) as ready,
+    ):
+        shutil.move(root, tmp_path / "elsewhere")
+        (change,) = ready
+    assert change.bucket.value == "undecided"
+    assert [(doubt.code, doubt.detail) for doubt in change.now.doubts] == [(Code.ELSEWHERE, str(root / "home/policy"))]
+
+
 def test_files_that_cannot_be_shown_are_refused_with_the_way_out(tmp_path: Path) -> None:
     root = tmp_path / "machine"
     root.mkdir()

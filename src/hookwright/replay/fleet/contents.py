@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
@@ -12,6 +13,7 @@ from hookwright.config.load import FileStatus
 from hookwright.config.scripts import TooManyFiles, module_names, what_runs
 from hookwright.errors import ConfigError
 from hookwright.projects.scratch import Mirror
+from hookwright.replay.facts import facts_of
 from hookwright.replay.fleet.bundle import Contents
 from hookwright.replay.sides import ReplaySide
 from hookwright.replay.work import ReplayPlan
@@ -29,15 +31,24 @@ _FINDING = (
 )
 
 
-def contents_of(places: Iterable[Places]) -> Contents:
-    """Return what is sent for configurations.
+#: A path from the home directory on, or an absolute one.
+_PATHS = re.compile(
+    r"(?:(?<![\w/])~|\$HOME|\$\{HOME\})(/[\w.@+-][\w.@+/-]*)|(?<![\w.~})/*-])(/[\w.@+-]+(?:/[\w.@+-]+)+)"
+)
+#: Code that works with the home directory and does not name the file.
+_ASKS_FOR_HOME = re.compile(r"Path\.home\(|\bhomedir\(|environ(?:\.get)?[\[(]\s*['\"]HOME|env\.HOME\b")
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/dev/", "/proc/", "/sys/", "/tmp", "/run/")
+
+
+def contents_of(places: Iterable[Places], further: Iterable[str] = ()) -> Contents:
+    """Return what is sent for configurations, with further files.
 
     Law: the project, which is the whole repository around it, as git sees it, and with its `.git`; every enabled
     plugin; every settings file that was read; the decisions about trust; the files that hooks run. Of the home
     directory nothing else is sent: no credentials, no transcripts.
     """
     trees: dict[str, None] = {}
-    paths: dict[str, None] = {}
+    paths: dict[str, None] = dict.fromkeys(further)
     for where in places:
         loaded = where.load()
         trees |= dict.fromkeys(_trees(loaded))
@@ -95,6 +106,39 @@ def _below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip("/") + "/")
 
 
+def unsent_files(places: Iterable[Places], contents: Contents) -> dict[str, str]:
+    """Return the handlers whose text names a file that is on this machine and not in a bundle, and that file.
+
+    Law: a name is an absolute path, or one from the home directory on; programs and libraries of the system do not
+    matter. Code that asks for the home directory without saying for which file names the directory itself.
+    """
+    found: dict[str, str] = {}
+    for where in places:
+        loaded = where.load()
+        for entry in loaded.hooks:
+            facts = facts_of(entry, loaded)
+            home = loaded.locations.home
+            missing = [path for path in _named_in(facts.text, home) if not _is_sent(path, contents)]
+            if missing or _ASKS_FOR_HOME.search(facts.text):
+                found[facts.id] = missing[0] if missing else home
+    return found
+
+
+def _named_in(text: str, home: str) -> Iterator[str]:
+    for match in _PATHS.finditer(text):
+        path = home + match[1] if match[1] else match[2]
+        if os.path.exists(path) and (match[1] or not path.startswith(_SYSTEM)):
+            yield os.path.normpath(path)
+
+
+def _is_sent(path: str, contents: Contents) -> bool:
+    """Return whether a file is in a bundle; of a folder, whether anything in it is."""
+    if any(path == tree or _below(path, tree) for tree in contents.trees):
+        return True
+    folder = os.path.isdir(path)
+    return any(path == sent or (folder and _below(sent, path)) for sent in contents.paths if os.path.isfile(sent))
+
+
 def travelling(plan: ReplayPlan) -> ReplayPlan:
     """Return a plan as workers get it.
 
@@ -106,7 +150,8 @@ def travelling(plan: ReplayPlan) -> ReplayPlan:
 
 def arrived(plan: ReplayPlan, path: str, shown: str) -> ReplayPlan:
     """Return a plan that has travelled as a worker with this PATH plays it, with the files below `shown`."""
-    return _with_sides(plan, lambda places: {"PATH": path, **places.env}, shown=shown)
+    unsent = plan.unsent if shown else {}
+    return _with_sides(plan, lambda places: {"PATH": path, **places.env}, shown=shown, unsent=unsent)
 
 
 def _with_sides(plan: ReplayPlan, env: Callable[[Places], Mapping[str, str]], **fields: object) -> ReplayPlan:

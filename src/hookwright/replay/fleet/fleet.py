@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import Self, TypeVar
@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from hookwright.replay.fleet.bundle import Bundle, pack
-from hookwright.replay.fleet.contents import contents_of, travelling
+from hookwright.replay.fleet.contents import contents_of, travelling, unsent_files
 from hookwright.replay.fleet.remote import read_url, write_url
 from hookwright.replay.fleet.worker import Errand, Program, Ticket, choose_level, read_errand, run_errand
 from hookwright.replay.isolation.levels import LEVELS
@@ -146,9 +146,14 @@ class FleetReaders:
 class FleetWorkers(FleetReaders):
     """The workers of one replay on a fleet, with its bundle carried to them."""
 
-    def __init__(self, fleet: Fleet, ticket: Ticket) -> None:
+    def __init__(self, fleet: Fleet, ticket: Ticket, unsent: Mapping[str, str] | None = None) -> None:
         super().__init__(fleet)
         self._ticket = ticket
+        self._unsent = unsent or {}
+
+    def pack(self, plan: ReplayPlan, /) -> bytes:
+        """Return a plan as tasks carry it, with what its hooks will miss."""
+        return super().pack(msgspec.structs.replace(plan, unsent=self._unsent))
 
     def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
         """Hand a task out."""
@@ -156,8 +161,9 @@ class FleetWorkers(FleetReaders):
 
 
 @contextmanager
-def fleet_workers(fleet: Fleet, sides: Sequence[ReplaySide]) -> Iterator[FleetWorkers]:
-    """Pack what the configurations of a replay need, and carry it to the workers."""
-    bundle = pack(contents_of([side.places for side in sides if side.places is not None]))
-    with fleet.carried(bundle) as ticket:
-        yield FleetWorkers(fleet, ticket)
+def fleet_workers(fleet: Fleet, sides: Sequence[ReplaySide], further: Sequence[str] = ()) -> Iterator[FleetWorkers]:
+    """Pack what the configurations of a replay need, with further files, and carry it to the workers."""
+    places = [side.places for side in sides if side.places is not None]
+    contents = contents_of(places, further)
+    with fleet.carried(pack(contents)) as ticket:
+        yield FleetWorkers(fleet, ticket, unsent_files(places, contents))
