@@ -19,6 +19,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import ChatClientException
 
+from adapters.driving import cancelled, ended
 from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.agent_framework import HookwrightHooks
 from hookwright.errors import HookwrightError
@@ -89,13 +90,7 @@ def _forms(agent: Agent[Any]) -> dict[str, Callable[[], Any]]:
 
 
 def settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
-    try:
-        ran.answer = asyncio.run(work())
-    except (HookwrightError, ChatClientException) as error:
-        ran.error = str(error)
-    finally:
-        hooks.close()
-    return ran
+    return ended(ran, lambda: asyncio.run(work()), hooks.close, HookwrightError, ChatClientException)
 
 
 def delegate(world: World, outer: Sequence[Step], inner: Sequence[Step]) -> Ran:
@@ -130,15 +125,7 @@ def cancel(world: World, script: Sequence[Step], when: Callable[[], bool]) -> No
     hooks = HookwrightHooks(world.places, **world.choices)
     agent = agent_of(world, script, Ran(), hooks)
 
-    async def main() -> None:
-        task = asyncio.ensure_future(agent.run("go"))
-        while not when():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
-
-    asyncio.run(main())
+    cancelled(lambda: agent.run("go"), when)
     hooks.close()
 
 

@@ -13,6 +13,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from adapters.driving import cancelled, ended
 from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.langchain import HookwrightHooks
 from hookwright.errors import HookwrightError
@@ -84,13 +85,7 @@ def last(state: Any) -> str:
 
 
 def settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
-    try:
-        ran.answer = work()
-    except (HookwrightError, ValueError, ConnectionError) as error:
-        ran.error = str(error)
-    finally:
-        hooks.close()
-    return ran
+    return ended(ran, work, hooks.close, HookwrightError, ValueError, ConnectionError)
 
 
 def delegate(world: World, outer: Sequence[Step], inner: Sequence[Step]) -> Ran:
@@ -125,15 +120,7 @@ def cancel(world: World, script: Sequence[Step], when: Callable[[], bool]) -> No
     hooks = HookwrightHooks(world.places, **world.choices)
     agent = agent_of(world, model(script, Ran()), hooks)
 
-    async def main() -> None:
-        task = asyncio.create_task(agent.ainvoke(PROMPT))
-        while not when():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
-
-    asyncio.run(main())
+    cancelled(lambda: agent.ainvoke(PROMPT), when)
     hooks.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from agents import Agent, RunConfig, Runner, function_tool
@@ -13,6 +14,7 @@ from agents.testing import ModelStep, ScriptedModel, assistant_message, function
 from openai.types.responses import ResponseFunctionWebSearch
 from openai.types.responses.response_function_web_search import ActionSearch
 
+from adapters.driving import blocking, cancelled, ended
 from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.openai_agents import HookedRunner, install, uninstall
 from hookwright.errors import HookwrightError
@@ -76,31 +78,18 @@ def forms(agent: Agent[Any]) -> dict[str, Callable[[], Any]]:
 
     return {
         "async": lambda: asyncio.run(awaited()),
-        "sync": lambda: _blocking(agent),
+        "sync": lambda: blocking(lambda: Runner.run_sync(agent, "go", run_config=CONFIG).final_output),
         "stream": lambda: asyncio.run(streamed()),
     }
 
 
-def _blocking(agent: Agent[Any]) -> Any:
-    """Run without a running loop; the SDK leaves the loop it needs open, so it gets one from here."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        return Runner.run_sync(agent, "go", run_config=CONFIG).final_output
-    finally:
-        loop.close()
-        asyncio.set_event_loop(None)
+def _close(hooks: HookedRunner) -> None:
+    uninstall()
+    hooks.close()
 
 
 def settled(ran: Ran, hooks: HookedRunner, work: Callable[[], Any]) -> Ran:
-    try:
-        ran.answer = work()
-    except (HookwrightError, AgentsException, ConnectionError) as error:
-        ran.error = str(error)
-    finally:
-        uninstall()
-        hooks.close()
-    return ran
+    return ended(ran, work, partial(_close, hooks), HookwrightError, AgentsException, ConnectionError)
 
 
 def delegate(world: World, outer: Sequence[Step], inner: Sequence[Step]) -> Ran:
@@ -139,17 +128,8 @@ def cancel(world: World, script: Sequence[Step], when: Callable[[], bool]) -> No
     hooks = install(world.places, **world.choices)
     agent = agent_of(world, model(script, Ran()))
 
-    async def main() -> None:
-        task = asyncio.create_task(Runner.run(agent, "go", run_config=CONFIG))
-        while not when():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
-
-    asyncio.run(main())
-    uninstall()
-    hooks.close()
+    cancelled(lambda: Runner.run(agent, "go", run_config=CONFIG), when)
+    _close(hooks)
 
 
 def search(call_id: str = "h1") -> ResponseFunctionWebSearch:

@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
+from adapters.driving import blocking, cancelled, ended
 from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.pydantic_ai import HookwrightHooks
 from hookwright.errors import HookwrightError
@@ -82,30 +83,13 @@ def _forms(agent: Agent[None, Any]) -> dict[str, Callable[[], Any]]:
 
     return {
         "async": lambda: asyncio.run(awaited()),
-        "sync": lambda: _blocking(agent),
+        "sync": lambda: blocking(lambda: agent.run_sync("go").output),
         "stream": lambda: asyncio.run(streamed()),
     }
 
 
-def _blocking(agent: Agent[None, Any]) -> Any:
-    """Run in a thread without a running loop; the framework leaves the loop it needs open, so it gets one from here."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        return agent.run_sync("go").output
-    finally:
-        loop.close()
-        asyncio.set_event_loop(None)
-
-
 def _settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
-    try:
-        ran.answer = work()
-    except (HookwrightError, ModelAPIError, ValueError) as error:
-        ran.error = str(error)
-    finally:
-        hooks.close()
-    return ran
+    return ended(ran, work, hooks.close, HookwrightError, ModelAPIError, ValueError)
 
 
 def delegate(world: World, outer: Sequence[Step], inner: Sequence[Step]) -> Ran:
@@ -142,15 +126,7 @@ def cancel(world: World, script: Sequence[Step], when: Callable[[], bool]) -> No
     hooks = HookwrightHooks(world.places, **world.choices)
     agent = agent_of(world, Scripted(script, Ran()).model, hooks)
 
-    async def main() -> None:
-        task = asyncio.create_task(agent.run("go"))
-        while not when():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
-
-    asyncio.run(main())
+    cancelled(lambda: agent.run("go"), when)
     hooks.close()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from strands import Agent, tool
 from strands.models import Model
 
+from adapters.driving import cancelled, ended
 from adapters.scenarios import BROKEN, Ran, Step, World
 from hookwright.adapters.strands import HookwrightHooks
 from hookwright.errors import HookwrightError
@@ -97,13 +98,7 @@ def last(result: Any) -> str:
 
 
 def settled(ran: Ran, hooks: HookwrightHooks, work: Callable[[], Any]) -> Ran:
-    try:
-        ran.answer = work()
-    except (HookwrightError, ConnectionError) as error:
-        ran.error = str(error)
-    finally:
-        hooks.close()
-    return ran
+    return ended(ran, work, hooks.close, HookwrightError, ConnectionError)
 
 
 def delegate(world: World, outer: Sequence[Step], inner: Sequence[Step]) -> Ran:
@@ -139,13 +134,5 @@ def cancel(world: World, script: Sequence[Step], when: Callable[[], bool]) -> No
     hooks = HookwrightHooks(world.places, **world.choices)
     agent = agent_of(world, Scripted(script, Ran()), [hooks])
 
-    async def main() -> None:
-        task = asyncio.create_task(agent.invoke_async("go"))
-        while not when():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.wait([task])
-        assert task.cancelled()
-
-    asyncio.run(main())
+    cancelled(lambda: agent.invoke_async("go"), when)
     hooks.close()
