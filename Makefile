@@ -143,8 +143,8 @@ bench-check: install  ## fail when a key ratio is clearly worse than the committ
 bench-peers: install  ## the same hook through other engines, installed into bench/.peers
 	$(BIN)/python bench/peers.py
 
-bench-replay: install ## how fast the past is read: megabytes of transcript per second of processor time
-	$(BIN)/python bench/replay.py
+bench-replay: install ## how fast the past is read: megabytes of transcript per second of processor time, from 100 MB to 1 GB
+	$(BIN)/python bench/replay.py --megabytes 100 300 1000
 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade
