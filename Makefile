@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance conformance-slow attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
-	docs house adapters fleet bench-fleet bench bench-check bench-peers bench-replay lock clean
+	docs house adapters fleet bench-fleet bench bench-check bench-peers bench-replay bench-daemon lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -145,6 +145,9 @@ bench-peers: install  ## the same hook through other engines, installed into ben
 
 bench-replay: install ## how fast the past is read: megabytes of transcript per second of processor time, from 100 MB to 1 GB
 	$(BIN)/python bench/replay.py --megabytes 100 300 1000
+
+bench-daemon: install ## `hook --from` through the daemon as a ratio to `sh -c true`, and the cold path over bare Python
+	$(BIN)/python bench/daemon.py
 
 lock:                 ## resolve requirements/dev.lock again (needs uv)
 	uv pip compile --universal --quiet --emit-build-options --python-version 3.11 pyproject.toml --extra all requirements/dev.in --no-header -o requirements/dev.lock --upgrade

@@ -98,16 +98,19 @@ def locate(
     if not os.path.isdir(start_dir):
         raise ConfigError(f"{start} is not a directory. Name the directory whose hooks to load.")
     scopes = chosen_scopes(sources)
-    project_dir = find_project(start_dir, home=home, config_dir=config_dir)
+    upward = _upward_in_repository(start_dir)
+    own = _Own(os.path.realpath(home), os.path.realpath(config_dir))
+    project_dir = find_project(upward, own)
     files = [SettingsFile(Scope.MANAGED, path) for path in managed_files(around)]
     if Scope.USER in scopes:
         files.append(SettingsFile(Scope.USER, os.path.join(config_dir, "settings.json")))
+    levels = find_levels(upward, project_dir, own)
     for scope, name in ((Scope.PROJECT, "settings.json"), (Scope.LOCAL, "settings.local.json")):
-        for level in find_levels(start_dir, project_dir, around) if scope in scopes else ():
+        for level in levels if scope in scopes else ():
             above = "" if level == project_dir else level
             files.append(SettingsFile(scope, os.path.join(level, ".claude", name), project=above))
     files.extend(flag_file(value, cwd) for value in settings)
-    return Locations(start_dir, project_dir, config_dir, home, tuple(files), find_root(start_dir, home, config_dir))
+    return Locations(start_dir, project_dir, config_dir, home, tuple(files), find_root(upward, own))
 
 
 def chosen_scopes(sources: Sequence[str] | None) -> tuple[Scope, ...]:
@@ -121,47 +124,56 @@ def chosen_scopes(sources: Sequence[str] | None) -> tuple[Scope, ...]:
     return tuple(names[source] for source in sources)
 
 
-def find_project(start_dir: str, *, home: str, config_dir: str) -> str:
+class _Own(msgspec.Struct, frozen=True):
+    """The real paths of the user's own folders."""
+
+    home: str
+    config_dir: str
+
+    def has_settings_in(self, directory: str) -> bool:
+        """Return whether the settings of a directory, given by its real path, are the user's."""
+        return directory == self.home or os.path.join(directory, ".claude") == self.config_dir
+
+
+def find_project(upward: Sequence[str], own: _Own) -> str:
     """Find the nearest directory with project settings, from the start directory up to the repository root.
 
     Law (D7): outside a repository only the start directory is searched. Nothing above the repository root is read.
     The home directory's own `.claude` is user scope, never a project. Without settings the start directory is the
     project.
     """
-    for directory in _upward_in_repository(start_dir):
-        if _is_user_dir(directory, home, config_dir):
+    for directory in upward:
+        if own.has_settings_in(directory):
             continue
         if _has_settings(directory):
             return directory
-    return start_dir
+    return upward[0]
 
 
-def find_levels(start_dir: str, project_dir: str, around: Surroundings) -> list[str]:
+def find_levels(upward: Sequence[str], project_dir: str, own: _Own) -> list[str]:
     """Return the directories whose project settings are read, from the repository root down to the project.
 
     Law (D7): every directory with project settings from the repository root down to the start directory, so that a
     file further down never switches the guards above it off. The nearest one is the project; the hooks and settings
     of each level are trusted with that level.
     """
-    home, config_dir = around.home, around.config_dir
     above = [
         directory
-        for directory in _upward_in_repository(start_dir)
-        if directory != project_dir and not _is_user_dir(directory, home, config_dir) and _has_settings(directory)
+        for directory in upward
+        if directory != project_dir and not own.has_settings_in(directory) and _has_settings(directory)
     ]
-    own = [] if _is_user_dir(project_dir, home, config_dir) else [project_dir]
-    return [*reversed(above), *own]
+    nearest = [] if own.has_settings_in(project_dir) else [project_dir]
+    return [*reversed(above), *nearest]
 
 
-def find_root(start_dir: str, home: str, config_dir: str) -> str:
+def find_root(upward: Sequence[str], own: _Own) -> str:
     """Return the topmost folder of other people's files; empty where everything is the user's own.
 
     Law: the repository around the start directory, else the start directory. The home directory, what contains it, and
     the user's configuration folder are never other people's.
     """
-    own = {os.path.realpath(home), os.path.realpath(config_dir)}
-    for directory in reversed(_upward_in_repository(start_dir)):
-        if not any(_contains(directory, mine) for mine in own):
+    for directory in reversed(upward):
+        if not any(_contains(directory, mine) for mine in (own.home, own.config_dir)):
             return directory
     return ""
 
@@ -178,6 +190,7 @@ _PROJECT_NAMES = ("settings.json", "settings.local.json")
 
 
 def _upward_in_repository(start_dir: str) -> list[str]:
+    """Return a directory and those above it, up to the repository root; only itself outside a repository."""
     seen = [start_dir]
     while not os.path.lexists(os.path.join(seen[-1], ".git")):
         parent = os.path.dirname(seen[-1])
@@ -185,11 +198,6 @@ def _upward_in_repository(start_dir: str) -> list[str]:
             return [start_dir]
         seen.append(parent)
     return seen
-
-
-def _is_user_dir(directory: str, home: str, config_dir: str) -> bool:
-    real = os.path.realpath(directory)
-    return real == os.path.realpath(home) or os.path.join(real, ".claude") == os.path.realpath(config_dir)
 
 
 def managed_files(around: Surroundings) -> tuple[str, ...]:

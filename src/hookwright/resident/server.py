@@ -43,8 +43,11 @@ IDLE = 600.0
 MOST = 64
 #: Seconds in which a request must have arrived.
 _ARRIVAL = 5.0
-#: Seconds between two signs of life, and between two looks at the own socket.
+#: Seconds before the first sign of life, between two of them, and between two looks at the own socket.
+_FIRST_PULSE = 0.5
 _PULSE = 1.0
+#: Bytes that are read at once.
+_CHUNK = 1 << 18
 #: Requests after which the daemon ends, so that nothing can pile up forever.
 _REQUESTS = 100_000
 _BACKLOG = 128
@@ -80,20 +83,37 @@ class Daemon:
         """Serve until the end; when this returns no request is running and nothing is left on disk."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self._loop.add_signal_handler(number, self.retire)
-        server = await self._loop.create_unix_server(lambda: Connection(self), sock=self._listener)
+        self._loop.add_reader(self._listener, self._accept)
         watch = self._loop.create_task(self._watch())
         try:
             await self._ending.wait()
         finally:
             watch.cancel()
             self._vacate()
-            server.close()
+            self._loop.remove_reader(self._listener)
+            self._listener.close()
             while self.running:
                 await asyncio.wait(self.running)
+            for connection in tuple(self.connections):
+                connection.close()
 
     def retire(self) -> None:
         """Accept nothing more, and end after the requests that are running."""
         self._ending.set()
+
+    def _accept(self) -> None:
+        try:
+            peer, _ = self._listener.accept()
+        except OSError:  # the caller left, or no descriptor is free: it does its work itself
+            return
+        peer.setblocking(False)
+        if len(self.connections) >= MOST or not self.accepts(peer):
+            with contextlib.suppress(OSError):
+                peer.send(DECLINED)
+            peer.close()
+            return
+        self.used()
+        Connection(self, peer)
 
     def accepts(self, connection: socket.socket) -> bool:
         """Return whether the daemon may act for the other end of a connection."""
@@ -165,35 +185,36 @@ def _listening(path: str) -> socket.socket:
     return listener
 
 
-class Connection(asyncio.Protocol):
-    """One caller and its request."""
+class Connection:
+    """One caller and its request.
 
-    def __init__(self, daemon: Daemon) -> None:
+    It uses the socket itself: the steps of a transport would take as long as the rest of the answer.
+    """
+
+    def __init__(self, daemon: Daemon, peer: socket.socket) -> None:
         self._daemon = daemon
+        self._peer = peer
+        self._loop = asyncio.get_running_loop()
         self._received = bytearray()
-        self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._unsent = memoryview(b"")
         self._task: asyncio.Task[None] | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Check the caller."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        peer = transport.get_extra_info("socket")
-        daemon = self._daemon
-        if len(daemon.connections) >= MOST or not daemon.accepts(peer):
-            self._decline()
-            return
+        self._timer = self._loop.call_later(_ARRIVAL, self._decline)
         daemon.connections.add(self)
-        daemon.used()
-        self._timer = asyncio.get_running_loop().call_later(_ARRIVAL, self._decline)
+        self._loop.add_reader(peer, self._read)
+        self._read()
 
-    def data_received(self, data: bytes) -> None:
-        """Collect the request; more than one request is not a request."""
-        if self._task is not None or self not in self._daemon.connections:
-            self._abort()
+    def _read(self) -> None:
+        """Collect the request; afterwards an end of the connection means that the caller left."""
+        try:
+            chunk = self._peer.recv(_CHUNK)
+        except BlockingIOError:
             return
-        self._received += data
+        except OSError:
+            chunk = b""
+        if not chunk or self._task is not None:  # more than one request is not a request
+            self.close()
+            return
+        self._received += chunk
         try:
             whole = expected(self._received)
             if whole is None or len(self._received) < whole:
@@ -205,43 +226,33 @@ class Connection(asyncio.Protocol):
             self._decline()
             return
         self._received.clear()
-        if self._timer is not None:
-            self._timer.cancel()
         self._begin(request)
-
-    def eof_received(self) -> bool:
-        """Treat an end from the caller as its departure."""
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """End the request of a caller that left."""
-        self._daemon.connections.discard(self)
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
 
     def _begin(self, request: Request) -> None:
         command = self._daemon.commands.get(request.argv[0])
         if command is None or self._left() or not self._daemon.current(request):
             self._decline()
             return
-        self._task = asyncio.get_running_loop().create_task(self._answer(command(request)))
+        self._task = self._loop.create_task(self._answer(command(request)))
         self._daemon.running.add(self._task)
         self._task.add_done_callback(self._daemon.running.discard)
-        self._pulse()
+        self._timer.cancel()
+        self._timer = self._loop.call_later(_FIRST_PULSE, self._pulse)
 
     def _left(self) -> bool:
         """Return whether the caller has left: its request may have waited here longer than the caller did."""
-        assert self._transport is not None
         poll = select.poll()
-        poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLRDHUP)
+        poll.register(self._peer, select.POLLRDHUP)
         return bool(poll.poll(0))
 
     def _pulse(self) -> None:
-        if self._task is not None and not self._task.done() and self._transport is not None:
-            self._transport.write(ALIVE)
-            self._timer = asyncio.get_running_loop().call_later(_PULSE, self._pulse)
+        with contextlib.suppress(BlockingIOError):
+            try:
+                self._peer.send(ALIVE)
+            except ConnectionError:
+                self.close()
+                return
+        self._timer = self._loop.call_later(_PULSE, self._pulse)
 
     async def _answer(self, answer: Awaitable[Reply]) -> None:
         try:
@@ -258,13 +269,33 @@ class Connection(asyncio.Protocol):
         self._end(DECLINED)
 
     def _end(self, data: bytes) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
-            self._transport.close()
-            self._timer = asyncio.get_running_loop().call_later(_ARRIVAL, self._abort)  # a caller that does not read
+        if self._peer.fileno() < 0:
+            return
+        self._timer.cancel()
+        self._timer = self._loop.call_later(_ARRIVAL, self.close)  # a caller that does not read
+        self._unsent = memoryview(data)
+        self._write()
 
-    def _abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
+    def _write(self) -> None:
+        try:
+            self._unsent = self._unsent[self._peer.send(self._unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._unsent = memoryview(b"")
+        if self._unsent:
+            self._loop.add_writer(self._peer, self._write)
+        else:
+            self._task = None
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection, and end the request if it is still running."""
+        if self._peer.fileno() >= 0:
+            self._loop.remove_reader(self._peer)
+            self._loop.remove_writer(self._peer)
+            self._peer.close()
+        self._timer.cancel()
+        self._daemon.connections.discard(self)
+        if self._task is not None:
+            self._task.cancel()
