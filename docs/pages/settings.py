@@ -71,8 +71,8 @@ READ = {
     "HOOKWRIGHT_JOURNAL_DAYS": "Days the journal is kept; 90 if unset.",
     "HOOKWRIGHT_JOURNAL_MB": "Megabytes of the journal that are kept; 64 if unset.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
-    "XDG_RUNTIME_DIR": "Where the socket of the [daemon](../daemon.md) is: `$XDG_RUNTIME_DIR/hookwright`, else `run` in "
-    "the folder for the trust store.",
+    "XDG_RUNTIME_DIR": "Where the socket of the [daemon](../daemon.md) is: `$XDG_RUNTIME_DIR/hookwright`, else `run` "
+    "in the folder for the trust store.",
     "CLAUDE_CODE_SDK_READS_SESSION_STATE": "`1`, set by a client of the Agent SDK that waits for the session's state: "
     "`hookwright run` reports it.",
     "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "`true`, set by a client of the Agent SDK that wants to rewind files: "
