@@ -159,6 +159,6 @@ def test_which_models_take_an_effort(model: str, has: bool) -> None:
 
 def test_the_words_of_a_user_line() -> None:
     blocks = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
-    assert read_prompt({"message": {"role": "user", "content": "plain"}}) == Prompt("plain")
-    assert read_prompt({"message": {"content": blocks}}) == Prompt("a\nb", ({"type": "image"},))
-    assert read_prompt({"message": 3, "client_composed": True}) == Prompt("", verbatim=True)
+    assert read_prompt({"message": {"role": "user", "content": "plain"}}) == Prompt("plain", joins=True)
+    assert read_prompt({"message": {"content": blocks}}) == Prompt("a\nb", ({"type": "image"},), joins=True)
+    assert read_prompt({"message": 3, "client_composed": True}) == Prompt("", verbatim=True, joins=True)
