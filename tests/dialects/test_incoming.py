@@ -147,3 +147,16 @@ def test_every_call_is_an_event_or_unreadable_whatever_is_sent(agent: str, data:
     sent = data.draw(st.dictionaries(st.sampled_from(["tool_input", "cwd", "effort", "prompt_id"]), _json))
     found = translate(table, {**COMMON, "hook_event_name": moment.name, "tool_name": name, **sent})
     assert isinstance(found, UnreadablePayload) or found.events
+
+
+def test_vs_code_behind_the_export_of_copilot_is_read_by_its_own_names() -> None:
+    found = events(
+        "copilot",
+        hook_event_name="PreToolUse",
+        tool_name="create_file",
+        tool_input={"filePath": ".env", "content": "K=1"},
+    )
+    assert [(event["tool_name"], event["tool_input"]["file_path"]) for event in found] == [("Write", "/w/p/.env")]
+    several = {"replacements": [{"filePath": ".env", "oldString": "a", "newString": "b"}]}
+    why = unread("copilot", hook_event_name="PreToolUse", tool_name="multi_replace_string_in_file", tool_input=several)
+    assert "has no `file_path`, so a guard could not judge it" in why

@@ -110,7 +110,10 @@ COPILOT = Dialect(
         ToolMap(name="Glob", claude="Glob", proof=RUN),
         ToolMap(name="WebFetch", claude="WebFetch", proof=READ),
         ToolMap(name="Agent", claude="Agent", proof=READ),
-        *(msgspec.structs.replace(tool, note="VS Code's name: it also loads these files") for tool in VSCODE.tools),
+        *(
+            msgspec.structs.replace(tool, note=f"VS Code, which also loads these files; {tool.note}".rstrip("; "))
+            for tool in VSCODE.tools
+        ),
     ),
     matching=MatcherRules(rule=MatcherRule.ANCHORED, proof=READ),
     answers=AnswerRules(
