@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import IO, TypeVar
 
 from hookwright.errors import HookwrightError
+from hookwright.replay.isolation.alone import packed_problem
 
 Result = TypeVar("Result")
 
@@ -100,16 +101,7 @@ def _answer(question: bytes) -> bytes:
         function, arguments = pickle.loads(question)
         return pickle.dumps((True, function(*arguments)))
     except Exception as problem:  # whatever it is, the caller gets it
-        return _packed(problem)
-
-
-def _packed(problem: Exception) -> bytes:
-    try:
-        data = pickle.dumps((False, problem))
-        pickle.loads(data)
-    except Exception:  # an exception of other people's code need not survive pickling
-        return pickle.dumps((False, HookwrightError(f"{type(problem).__name__}: {problem}")))
-    return data
+        return packed_problem(problem)
 
 
 if __name__ == "__main__":

@@ -56,14 +56,15 @@ def _answer(function: Callable[[], Result], descriptor: int) -> NoReturn:
         try:
             data = pickle.dumps((True, function()))
         except BaseException as problem:  # whatever it is, the caller gets it
-            data = _packed(problem)
+            data = packed_problem(problem)
         with open(descriptor, "wb") as file:
             file.write(data)
     finally:
         os._exit(0)
 
 
-def _packed(problem: BaseException) -> bytes:
+def packed_problem(problem: BaseException) -> bytes:
+    """Return an error as the answer of another process, or its text if it cannot be sent."""
     try:
         data = pickle.dumps((False, problem))
         pickle.loads(data)
