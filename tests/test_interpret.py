@@ -371,6 +371,11 @@ def test_legacy_decisions(answer: dict[str, Any], decision: object) -> None:
     assert verdict("PreToolUse", 0, answer).decision == decision
 
 
+def test_a_newer_refusal_of_a_switch_is_the_one_that_is_told() -> None:
+    newer = specific("PreModelSwitch", permissionDecision="deny", permissionDecisionReason="n")
+    assert verdict("PreModelSwitch", 0, {"decision": "block", "reason": "l", **newer}).decision == Block("n")
+
+
 def test_a_rewritten_output_beside_exit_2_is_used() -> None:
     answer = specific("PostToolUse", updatedToolOutput="NEW")
     v = verdict("PostToolUse", 2, answer, "E")

@@ -122,6 +122,11 @@ def test_why_the_user_is_asked(workspace: Workspace) -> None:
     assert reason(bash(workspace), workspace) == "This command requires approval."
     fetch = tool(workspace, "WebFetch", url="http://x", prompt="p")
     assert reason(fetch, workspace) == "Using WebFetch requires approval."
+    skill = ToolCall(tool="Skill", input={"skill": "sk"}, effect=Effect.OTHER, cwd=workspace.root)
+    assert reason(skill, workspace) == (
+        "Execute skill: sk. The user can add the allow rule Skill(sk) to .claude/settings.local.json to let it run "
+        "without asking."
+    )
 
 
 def test_the_words_about_a_command_in_the_background_are_claude_codes(workspace: Workspace) -> None:
