@@ -1,7 +1,8 @@
 """Print the requirement rows that no test names, and those no mutant proves: `make coverage-map`, or `--group 4`.
 
 A row is *named* by a mark, `@pytest.mark.req("R-172")`, or by `requirements` of a conformance case. Both are read from
-the source; no test is imported. A row is *proven* if a test with its mark noticed a mutant of `make mutants`.
+the source; no test is imported. A row is *proven* if an expectation of a test with its mark failed on a mutant of
+`make mutants`: an exception that any test would meet proves nothing.
 """
 
 from __future__ import annotations
