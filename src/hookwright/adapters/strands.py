@@ -237,7 +237,7 @@ def _open_agents(agent: Any, hooks: HookwrightHooks) -> Iterator[str]:
         inner = getattr(tool, "agent", None)
         if inner is not None and hasattr(inner, "hooks") and not _has(inner.hooks, hooks):
             yield (
-                f"the agent behind the tool `{name}` does not have these hooks: they do not see what it does. "
+                f"the agent of the tool `{name}` does not have these hooks: they do not see what it does. "
                 "Give it the same `HookwrightHooks` instance with hooks=[…]."
             )
 

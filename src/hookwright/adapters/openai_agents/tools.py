@@ -77,7 +77,7 @@ def _function(tool: FunctionTool) -> FunctionTool:
     @marked
     async def invoke(ctx: Any, arguments: str) -> Json:
         if callable(tool.is_enabled) and not await result_of(tool.is_enabled(ctx, ctx.agent)):
-            raise ModelBehaviorError(f"Tool {tool.name} is currently disabled.")  # the SDK looks again, too
+            raise ModelBehaviorError(f"Tool {tool.name} is currently disabled.")  # the SDK looks again as well
         given = parsed(arguments)
         if given is None:
             return _UNREADABLE
