@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing import resource_tracker
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -102,6 +103,7 @@ class PoolWorkers:
 
     def submit(self, work: Callable[..., T], packed: bytes, /, *arguments: object) -> Future[T | Killed]:
         """Hand a task out, to a new pool if the one before broke."""
+        resource_tracker.ensure_running()  # its start would let Ctrl+C through again
         with _without_interrupts():
             if self._pool is None:
                 self._pool = process_pool(self.jobs)
