@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tui.chat",),
     ("tui.widgets",),
     ("tui.screens",),
-    ("cli", "tui", "demo"),
+    ("cli", "tui", "demo", "web"),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 

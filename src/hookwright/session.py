@@ -18,6 +18,7 @@ from hookwright.errors import ConfigError, HookwrightError, InvalidEvent
 from hookwright.hookset import HookSet
 from hookwright.observers import Observer
 from hookwright.observers.journal import Journal, Retention
+from hookwright.observers.live import LiveFeed
 from hookwright.observers.recorder import RECORD_VARIABLE, Recorder
 from hookwright.processes.watchdog import Watchdog
 from hookwright.protocol.diagnostics import Diagnostic, Severity
@@ -31,6 +32,7 @@ from hookwright.protocol.sources import Component, Scope
 from hookwright.selection import HookState, inactive
 from hookwright.storage import Stamp, stamp
 from hookwright.text import did_you_mean
+from hookwright.visibility import read_texts
 from hookwright.wiring import Means, Powers, Wiring
 
 E = TypeVar("E", bound=Event)
@@ -219,7 +221,7 @@ async def open_session(
         closing.push_async_callback(wiring.background.aclose)
         listeners = [*observers, wiring.note_env_file]
         if journal:
-            listeners.append(_journal(where, lambda: session))
+            listeners += [_journal(where, lambda: session), LiveFeed(where.state_folder, read_texts)]
         if record := where.env.get(RECORD_VARIABLE):
             listeners.append(Recorder(record))
         engine = HookEngine(

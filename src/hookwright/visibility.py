@@ -118,6 +118,14 @@ def for_reader(outcome: Outcome, reader: Reader) -> tuple[Message, ...]:
     return tuple(message for message in messages(outcome) if message.reader is reader)
 
 
+def read_texts(outcome: Outcome) -> dict[str, list[str]]:
+    """Return what the model and the user read of an outcome, by reader."""
+    return {
+        reader.value: [message.text for message in messages(outcome) if message.reader is reader]
+        for reader in (Reader.MODEL, Reader.USER)
+    }
+
+
 def model_texts(outcome: Outcome, place: Place) -> tuple[str, ...]:
     """Return what the model reads of an outcome in one place, in order."""
     if not outcome.runs:

@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "record": "record test cases from a session",
     "trace": "show what hooks did, from the journal",
     "stats": "show run times, refusals and failures per hook, and hooks that never ran",
+    "web": "open a local page that shows what hooks do, live, in all sessions of this machine",
     "replay": "try hooks on past sessions and compare what they say with what happened",
     "doctor": "check the installation and fire a live canary hook",
     "check": "check settings, plugins, skills and hook scripts for mistakes",

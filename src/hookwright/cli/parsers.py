@@ -51,6 +51,7 @@ _ELSEWHERE = {
     "replay": "hookwright.cli.history.replay",
     "daemon": "hookwright.cli.fast.daemon",
     "worker": "hookwright.cli.fast.worker",
+    "web": "hookwright.web.command",
 }
 
 

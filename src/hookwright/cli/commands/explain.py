@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps([_record(entry, steps, loaded) for entry, steps in chains], indent=1))
         return 0
     remark(problems(loaded))
-    say(folded(_lines(event, chains, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
+    say(folded(explanation(event, chains, loaded, Style.of(sys.stdout)), columns(sys.stdout)), sys.stdout)
     return 0
 
 
@@ -156,7 +156,8 @@ def _record(entry: Entry, steps: Sequence[Step], loaded: Loaded) -> dict[str, Js
     }
 
 
-def _lines(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
+def explanation(event: Event, chains: list[tuple[Entry, list[Step]]], loaded: Loaded, style: Style) -> Iterator[str]:
+    """Yield the explanation of an event, as the command prints it."""
     about = [(entry, steps) for entry, steps in chains if entry.event == event.event_name]
     yield style.bold(flat(hook_name(event))) + style.dim(f"  {plural(len(about), 'hook')}, nothing is run")
     for entry, steps in about:

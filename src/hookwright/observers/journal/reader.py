@@ -79,7 +79,7 @@ def removed_up_to(folder: str) -> float | None:
         expansion = Expansion()
         try:
             with open(path, "rb") as file:
-                list(_records(file.readline(), expansion))
+                list(expanded(file.readline(), expansion))
         except OSError:
             continue
         if expansion.cut is not None:
@@ -89,12 +89,13 @@ def removed_up_to(folder: str) -> float | None:
 
 def _wanted(lines: Iterable[bytes], wanted: Filter, expansion: Expansion) -> Iterator[Record]:
     for line in lines:
-        for record in _records(line, expansion):
+        for record in expanded(line, expansion):
             if wanted.takes(record):
                 yield record
 
 
-def _records(line: bytes, expansion: Expansion) -> Iterator[Record]:
+def expanded(line: bytes, expansion: Expansion) -> Iterator[Record]:
+    """Yield the records of one line of a file whose lines before it are known to `expansion`; none if it is torn."""
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -123,7 +124,7 @@ def _skip_to_end(file: BinaryIO, expansion: Expansion) -> None:
     """Pass over the complete lines of a file; what it says of handlers is kept for later lines."""
     whole, mark, _ = file.read().rpartition(b"\n")
     for line in whole.split(b"\n"):
-        list(_records(line, expansion))
+        list(expanded(line, expansion))
     file.seek(len(whole) + len(mark))
 
 

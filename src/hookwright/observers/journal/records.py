@@ -208,6 +208,15 @@ class Expansion:
             case _:
                 yield line
 
+    def keys_of(self, text: str) -> list[str]:
+        """Return the keys of handlers that have a text in their description, in any case."""
+        wanted = text.lower()
+        return [
+            key
+            for key, described in self._handlers.items()
+            if any(wanted in str(value).lower() for value in described.values())
+        ]
+
     def _handler(self, key: Json) -> Record:
         return self._handlers.get(str(key), {"handler": f"unknown handler {key}", "source": "", "id": str(key)})
 
