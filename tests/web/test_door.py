@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import http.client
 import itertools
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from hypothesis import strategies as st
 
 from hookwright.web.door import Door, judge
 from processes import eventually
+from web.consoles import NAMES, Open, headers
 
 TOKEN = "ab" * 32
 DOOR = Door(port=8123, token=TOKEN)
@@ -45,11 +44,6 @@ ORIGINS = {
 }
 SITES = {"same-origin": True, "none": True, None: True, "cross-site": False, "same-site": False}
 METHODS = {"GET": True, "HEAD": True, "POST": False, "PUT": False, "DELETE": False, "OPTIONS": False, "TRACE": False}
-NAMES = (b"host", b"authorization", b"origin", b"sec-fetch-site")
-
-
-def headers(*values: str | None) -> list[tuple[bytes, bytes]]:
-    return [(name, value.encode()) for name, value in zip(NAMES, values, strict=True) if value is not None]
 
 
 def test_a_request_is_answered_exactly_if_every_clause_holds() -> None:
@@ -97,39 +91,6 @@ def test_on_a_socket_a_host_has_no_port() -> None:
 
 
 # ── over a real socket ──────────────────────────────────────────────────────
-
-
-class Open:
-    """A console in a process of its own."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.state = folder / "state"
-        env = {**os.environ, "HOOKWRIGHT_STATE_DIR": str(self.state), "HOME": str(folder)}
-        command = [sys.executable, "-m", "hookwright.cli", "web", "--project", str(folder), *options]
-        self.process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=folder)
-        assert self.process.stdout is not None
-        address = self.process.stdout.readline().strip()
-        self.host, _, self.token = address.removeprefix("http://").partition("/#")
-        self.port = int(self.host.rpartition(":")[2])
-
-    def ask(self, method: str, path: str, *values: str | None) -> tuple[int, http.client.HTTPMessage, bytes]:
-        given = values or (self.host, f"Bearer {self.token}", None, None)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in headers(*given):
-                connection.putheader(name.decode(), value)
-            connection.endheaders()
-            response = connection.getresponse()
-            return response.status, response.msg, response.read()
-        finally:
-            connection.close()
-
-    def close(self) -> int:
-        assert self.process.stdout is not None
-        with self.process.stdout:
-            self.process.send_signal(signal.SIGINT)
-            return self.process.wait(20)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +152,7 @@ def test_huge_headers_and_two_requests_at_once_do_no_harm(console: Open) -> None
 
 def test_a_second_console_names_the_first_one_and_the_lock_goes_with_it(tmp_path: Path) -> None:
     first = Open(tmp_path)
-    env = {**os.environ, "HOOKWRIGHT_STATE_DIR": str(first.state), "HOME": str(tmp_path)}
+    env = {**os.environ, "HOOKWRIGHT_STATE_DIR": str(first.state), "HOME": str(tmp_path / "home")}
     command = [sys.executable, "-m", "hookwright.cli", "web", "--project", str(tmp_path)]
     second = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
     assert second.returncode == 2

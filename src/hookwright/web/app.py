@@ -85,7 +85,8 @@ class Watch:
         self.pages = 0
         self._news = asyncio.Event()
         self._opened = asyncio.Event()
-        self.live: list[str] = []
+        #: The console closes: streams end by themselves.
+        self.ended = False
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -100,6 +101,11 @@ class Watch:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._opened.wait(), _REST)
                 self._opened.clear()
+
+    def end(self) -> None:
+        """Let every stream end."""
+        self.ended = True
+        self._news.set()
 
     async def news(self, seconds: float) -> None:
         """Wait until something came, or some seconds."""
@@ -155,7 +161,7 @@ class Stream:
         head = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
         await send({"type": "http.response.start", "status": 200, "headers": head})
         running: list[dict[str, Json]] | None = None
-        while True:
+        while not watch.ended:
             at, names, frame = changes(traffic, watch.boot, at, names)
             now = watch.console.wires.running()
             if frame or now != running:
@@ -165,6 +171,7 @@ class Stream:
                 await part(b": alive\n\n")
             if at >= len(traffic.changes):
                 await watch.news(_ALIVE)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _left(receive: Receive) -> None:

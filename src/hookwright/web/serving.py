@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import functools
 import os
 import secrets
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import msgspec
 import uvicorn
@@ -59,6 +61,19 @@ def serve(wanted: Wanted, opened: Callable[[str], None]) -> None:
             console.traffic.close()
 
 
+class _Server(uvicorn.Server):
+    """A server whose streams end when it does."""
+
+    def __init__(self, settings: uvicorn.Config, watch: Watch) -> None:
+        super().__init__(settings)
+        self._watch = watch
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the streams, then the server; it waits for them."""
+        self._watch.end()
+        super().handle_exit(sig, frame)
+
+
 async def _served(console: Console, door: Door, listener: socket.socket, opened: Callable[[], None]) -> None:
     watch = Watch(console)
     settings = uvicorn.Config(
@@ -74,12 +89,9 @@ async def _served(console: Console, door: Door, listener: socket.socket, opened:
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )
-    server = uvicorn.Server(settings)
-
-    def end() -> None:
-        server.should_exit = True
-
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, end)  # its terminal was closed
+    server = _Server(settings, watch)
+    hang_up = functools.partial(server.handle_exit, signal.SIGHUP, None)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hang_up)  # its terminal was closed
     looking = asyncio.ensure_future(watch.run())
     try:
         opened()

@@ -168,5 +168,6 @@ $("follow").addEventListener("click", () => setFollowing(!list.following));
 $("hide").addEventListener("change", (event) => hideInputs(event.target.checked));
 $("help-open").addEventListener("click", () => $("help").showModal());
 
+addEventListener("hashchange", () => location.reload());
 redraw();
 follow(() => ({ boot: rows.boot, at: rows.at, names: rows.names.length }), take, say);
