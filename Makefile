@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 .PHONY: help install demo test lint types unit conformance conformance-slow attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
-	docs house adapters fleet bench-fleet bench bench-check bench-peers bench-replay bench-daemon lock clean
+	docs house web-test web-pictures adapters fleet bench-fleet bench bench-check bench-peers bench-replay bench-daemon lock clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -112,6 +112,18 @@ adapters: $(ADAPTERS)  ## the adapters for other frameworks, each with the real 
 .PHONY: $(ADAPTERS)
 $(ADAPTERS): adapter-%: .adapters/%/.installed
 	.adapters/$*/bin/python -m pytest -q tests/adapters/test_scenarios.py tests/adapters/test_$(subst -,_,$*).py -k $(subst -,_,$*)
+
+.browser/.installed: requirements/dev.lock requirements/browser.lock
+	$(PYTHON) -m venv .browser
+	.browser/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock -r requirements/browser.lock
+	.browser/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+web-test: .browser/.installed  ## the console in a real browser: Debian's chromium, with playwright
+	.browser/bin/python -m pytest -q -rs -n 0 tests/web
+
+web-pictures: .browser/.installed  ## draw the pictures of docs/web.md
+	.browser/bin/python docs/pictures/web.py
 
 .fleet/.installed: requirements/fleet.lock
 	$(PYTHON) -m venv .fleet
