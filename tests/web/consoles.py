@@ -67,7 +67,13 @@ def long_journal(state: Path, events: int) -> None:
         common |= {"session": f"session-{number % 40:04}", "cwd": f"/home/me/project-{number % 5}"}
         run = {"kind": "run", "h": f"h{number % 4}", "run": "hook-1", "outcome": "success", "ending": "success"}
         lines.append(json.dumps(common | run | {"decision": "deny" if denied else None, "ms": number % 90 + 0.5}))
-        event: dict[str, object] = {"kind": "event", "decision": "deny" if denied else None, "blocked": denied, "stop": False, "ran": 1}
+        event: dict[str, object] = {
+            "kind": "event",
+            "decision": "deny" if denied else None,
+            "blocked": denied,
+            "stop": False,
+            "ran": 1,
+        }
         event |= {"skipped": 3, "errors": 0, "context": 0, "ms": number % 90 + 1.5}
         lines.append(json.dumps(common | event | {"skips": [[f"h{(number + at) % 4}", "matcher"] for at in (1, 2, 3)]}))
     (state / NAME).write_text("\n".join(lines) + "\n")
