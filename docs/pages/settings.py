@@ -70,8 +70,6 @@ READ = {
     "HOOKWRIGHT_STATE_DIR": "Where the trust store and the journal are kept.",
     "HOOKWRIGHT_JOURNAL_DAYS": "Days the journal is kept; 90 if unset.",
     "HOOKWRIGHT_JOURNAL_MB": "Megabytes of the journal that are kept; 64 if unset.",
-    "XDG_RUNTIME_DIR": "Base of the folder with the socket of `hookwright daemon`; else it is `run` in the state folder.",
-    "HOOKWRIGHT_ELAPSED": "Set by `hookwright-client`: seconds that it has already waited for the daemon.",
     "XDG_STATE_HOME": "Base of that folder: `$XDG_STATE_HOME/hookwright`, else `~/.local/state/hookwright`.",
     "XDG_RUNTIME_DIR": "Where the socket of the [daemon](../daemon.md) is: `$XDG_RUNTIME_DIR/hookwright`, else `run` "
     "in the folder for the trust store.",

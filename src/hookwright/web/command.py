@@ -32,7 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_places(parser)
     parser.epilog = (
         "The address has a token that is new each time: keep it to yourself. A program that has it can read what your "
-        "hooks did while the console runs. It only reads, and listens on this machine alone: use `ssh -L` from another one."
+        "hooks did while the console runs. It only reads, and listens on this machine alone: use "
+        "`ssh -L` from another one."
     )
 
 
