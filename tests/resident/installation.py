@@ -49,6 +49,7 @@ class User:
         self.programs = programs
         self.home, self.project, self.log = folder / "home", folder / "project", folder / "log"
         self.runtime = Path(tempfile.mkdtemp(prefix="hw-"))
+        self.call = 0
         (self.home / ".claude").mkdir(parents=True)
         self.project.mkdir()
         self.set_hooks({"type": "command", "command": GUARD})
@@ -80,8 +81,14 @@ class User:
     @property
     def payload(self) -> str:
         """A call of Bash, as Codex sends it."""
-        fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": "PreToolUse", "tool_use_id": "c1"}
-        return json.dumps({**fields, "tool_name": "Bash", "tool_input": {"command": "ls"}})
+        fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": "PreToolUse"}
+        call = {"tool_use_id": f"c{self.call}", "tool_name": "Bash", "tool_input": {"command": f"ls {self.call}"}}
+        return json.dumps({**fields, **call})
+
+    def fresh(self) -> str:
+        """Another call: hooks run once for each."""
+        self.call += 1
+        return self.payload
 
     def argv(self, *args: str) -> list[str]:
         """The C client with arguments; those of an agent's hook without any."""
@@ -99,7 +106,7 @@ class User:
             text=True,
         )
         assert process.stdin is not None
-        process.stdin.write(self.payload)
+        process.stdin.write(self.fresh())
         process.stdin.close()
         process.stdin = None
         return process
@@ -110,7 +117,7 @@ class User:
             self.argv(*args),
             cwd=self.project,
             env={**self.env, **env},
-            input=self.payload if stdin is None else stdin,
+            input=self.fresh() if stdin is None else stdin,
             capture_output=True,
             text=True,
             timeout=60,

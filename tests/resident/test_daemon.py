@@ -35,10 +35,10 @@ def user(programs: Path, tmp_path: Path) -> Iterator[User]:
 
 
 def test_the_daemon_answers_as_the_cold_path_with_the_environment_and_directory_of_the_caller(user: User) -> None:
-    cold = user.hookwright("hook", "--from", "codex", stdin=user.payload)
+    cold = user.hookwright("hook", "--from", "codex", stdin=user.fresh())
     with user.daemon() as daemon:
         fast = user.ask()
-        python = user.hookwright("hook", "--from", "codex", "--fast", stdin=user.payload)
+        python = user.hookwright("hook", "--from", "codex", "--fast", stdin=user.fresh())
     assert (fast.stdout, fast.stderr, fast.returncode) == (cold.stdout, cold.stderr, cold.returncode)
     assert (python.stdout, python.stderr, python.returncode) == (cold.stdout, cold.stderr, cold.returncode)
     assert denied(fast)
@@ -150,7 +150,7 @@ def test_a_caller_with_fewer_rights_or_another_version_does_its_work_itself(user
             user.argv(),
             env=user.env,
             cwd=user.project,
-            input=user.payload,
+            input=user.fresh(),
             capture_output=True,
             text=True,
             check=False,
@@ -223,7 +223,7 @@ def test_fire_and_workers_answer_through_the_daemon(user: User) -> None:
         "print(event['tool_name'], os.environ['WHO'], os.getcwd())\nprint('no', file=sys.stderr)\nsys.exit(2)\n"
     )
     with user.daemon():
-        plain = user.hookwright("fire", "--json", stdin=user.payload)
+        plain = user.hookwright("fire", "--json", stdin=user.fresh())
         fast = user.ask("fire", "--json", "--fast")
         assert (fast.returncode, fast.stderr) == (plain.returncode, plain.stderr) == (2, "")
         assert json.loads(fast.stdout)["reason"] == json.loads(plain.stdout)["reason"] != ""
