@@ -74,7 +74,7 @@ def _dispatch(args: list[str], run: Callable[[str, list[str]], int]) -> int:
     if args[0] not in COMMANDS:
         print(f"hookwright: `{args[0]}` is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
         return USAGE
-    if args[0] == "worker" or (args[0] in ("hook", "fire") and "--fast" in args):
+    if _wants_daemon(args):
         from hookwright.resident.client import fast  # before the modules of the command, which are what takes time
 
         args = [word for word in args if word != "--fast" or args[0] == "worker"]
@@ -82,6 +82,13 @@ def _dispatch(args: list[str], run: Callable[[str, list[str]], int]) -> int:
         if status is not None:
             return status
     return run(args[0], args[1:])
+
+
+def _wants_daemon(args: list[str]) -> bool:
+    """Return whether the daemon is asked first; a page of help, and a worker without a command, need none."""
+    if {"-h", "--help"} & set(args[1:3]):
+        return False
+    return (args[0] == "worker" and len(args) > 1) or (args[0] in ("hook", "fire") and "--fast" in args)
 
 
 def overview() -> str:
