@@ -10,6 +10,7 @@ milliseconds over `python -c ''`. Exits 1 if a figure is out of its bound.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -42,6 +43,7 @@ FAST = {
     "a resident Python hook": ("Read", 3.0),
     "a command hook, `true`": ("Bash", None),
 }
+_calls = itertools.count()
 COLD = {"hook --from codex, cold": 55.0, "fire, cold": 55.0, "hook --from codex --fast, Python client": None}
 
 
@@ -72,7 +74,11 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 def start(argv: list[str], stdin: Path, env: dict[str, str]) -> float:
-    """Run a program to its end; return milliseconds."""
+    """Run a program to its end with an event of its own; return milliseconds."""
+    number = next(_calls)  # a call that was seen before would not run its hooks
+    event = json.loads(stdin.read_text())
+    event["tool_input"]["command"] = f"ls {number}"
+    stdin.write_text(json.dumps({**event, "tool_use_id": f"c{number}"}))
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
