@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -142,19 +143,28 @@ def test_a_console_that_is_stopped_gets_nothing_more(tmp_path: Path) -> None:
     wires.close()
 
 
-def test_credentials_do_not_reach_the_console(tmp_path: Path) -> None:
+def test_credentials_are_not_shown(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    wires = Wires(str(state))
+    wires, traffic = Wires(str(state)), Traffic(str(state))
     secret = "ghp_" + "a1B2" * 9
+    hook = {"type": "command", "command": f"echo {secret} >&2; exit 2"}
+    home = tmp_path / ".claude"
+    home.mkdir()
+    (home / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
 
     async def main() -> None:
         async with open_session(places(tmp_path), journal=True) as session:
             await session.fire(PreToolUse, tool_name="Bash", tool_input={"command": f"curl -H 'token: {secret}'"})
 
     asyncio.run(main())
-    (file,) = (state / LIVE).glob("*.jsonl")
-    assert secret not in file.read_text()
+    traffic.poll()
+    wires.poll()
+    shown = detail(Console(places(tmp_path), traffic, wires), 0)
+    assert "curl" in shown["input"]
+    assert shown["runs"][0]["seen"]["exit"] == 2
+    assert secret not in json.dumps(shown)
     wires.close()
+    traffic.close()
 
 
 # ── views ──

@@ -3,7 +3,7 @@
 The journal never holds what a hook read or printed. A console shows it, and only while it is open: it keeps a folder
 `live` beside the journal and renews a file in it. A session that finds that file fresh appends to its own file there;
 otherwise an event costs one look at the file system. Nothing here can hold up a session: there is no socket and nothing
-to wait for.
+to wait for. The file is private and short-lived, so texts are in it as they are; the console redacts what it shows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.outcome import Outcome
 from hookwright.protocol.replies import Exited, Reply
-from hookwright.protocol.secrets import redact
 from hookwright.protocol.wire import encode, payload
 from hookwright.storage import append_line
 
@@ -87,17 +86,8 @@ def _about(kind: str, event: Event, firing: str) -> dict[str, Json]:
 
 
 def _written(event: Event) -> str:
-    """Write an event as hooks read it, with each of its texts redacted."""
-    text = encode(_redacted(payload(event))).decode("utf-8", "replace")
+    text = encode(payload(event)).decode("utf-8", "replace")
     return text if len(text) <= _INPUT else f"{text[:_INPUT]}… ({len(text)} characters)"
-
-
-def _redacted(value: Json) -> Json:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {name: _redacted(item) for name, item in value.items()}
-    return [_redacted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _output(reply: Reply) -> dict[str, Json]:
@@ -108,6 +98,5 @@ def _output(reply: Reply) -> dict[str, Json]:
 
 
 def _cut(text: str) -> str:
-    """Redact what looks like a credential, and keep the beginning of a long text."""
-    kept = redact(text[: _CUT * 2])[:_CUT]
-    return kept if len(text) <= _CUT else f"{kept}… ({len(text)} characters)"
+    """Keep the beginning of a long text."""
+    return text if len(text) <= _CUT else f"{text[:_CUT]}… ({len(text)} characters)"

@@ -23,6 +23,7 @@ from hookwright.observers.percentiles import percentile
 from hookwright.protocol.events import Event
 from hookwright.protocol.jsontext import Json
 from hookwright.protocol.samples import sample, sample_fields
+from hookwright.protocol.secrets import redact
 from hookwright.protocol.sources import place
 from hookwright.protocol.wire import decode_event
 from hookwright.session import survey
@@ -56,15 +57,15 @@ def detail(console: Console, number: int) -> dict[str, Json]:
     seen = console.wires.of(str(event.get("fire", "")))
     outputs = {str(record.get("run")): record for record in seen if record.get("kind") in ("run", "late")}
     ended = next((record for record in seen if record.get("kind") == "event"), {})
-    runs = [_clean(record) | {"seen": _clean(outputs.get(str(record.get("run")), {}))} for record in _runs(records)]
+    runs = [_clean(record) | {"seen": _shown(outputs.get(str(record.get("run")), {}))} for record in _runs(records)]
     return {
         "number": number,
         "event": _clean(event),
         "runs": runs,
         "skips": [_clean(record) for record in records if record.get("kind") == "skip"],
-        "input": _text(ended.get("input")),
-        "model": [harmless(str(text)) for text in _list(ended.get("model"))],
-        "user": [harmless(str(text)) for text in _list(ended.get("user"))],
+        "input": _input(ended.get("input")),
+        "model": [harmless(redact(str(text))) for text in _list(ended.get("model"))],
+        "user": [harmless(redact(str(text))) for text in _list(ended.get("user"))],
         "seen": bool(ended),
         "badge": badge(str(event.get("src", "hookwright"))),
         "unlinked": not event.get("fire") and bool(event.get("ran")),
@@ -273,8 +274,28 @@ def _clean(record: Mapping[str, Json]) -> dict[str, Json]:
     return {name: harmless(value) if isinstance(value, str) else value for name, value in record.items()}
 
 
-def _text(value: Json) -> str | None:
-    return harmless(value) if isinstance(value, str) else None
+def _shown(record: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what a hook printed, without what looks like a credential."""
+    return _clean({name: redact(value) if isinstance(value, str) else value for name, value in record.items()})
+
+
+def _input(value: Json) -> str | None:
+    """Return an event as hooks read it, with each of its texts redacted; one that was cut is redacted as a text."""
+    if not isinstance(value, str):
+        return None
+    try:
+        event = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return harmless(redact(value))
+    return harmless(msgspec.json.encode(_redacted(event)).decode())
+
+
+def _redacted(value: Json) -> Json:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(item) for name, item in value.items()}
+    return [_redacted(item) for item in value] if isinstance(value, list) else value
 
 
 def _list(value: Json) -> list[Json]:
