@@ -6,6 +6,9 @@ STAMP  := $(VENV)/.installed
 # One worker more than there are cores: many tests wait for processes.
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
+# The tests start hundreds of Python processes, each of which would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install demo test lint types unit conformance conformance-slow attacks isolation faults faults-peers dialects load fuzz shell-million coverage coverage-map mutants \
 	docs house web-test web-pictures adapters fleet bench-fleet bench bench-check bench-peers bench-replay bench-daemon lock clean
 
@@ -18,6 +21,7 @@ $(STAMP): pyproject.toml requirements/dev.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src
 	touch $@
 
 # The demo needs the core and the reader of shell commands, and runs from the source.

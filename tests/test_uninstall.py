@@ -25,8 +25,9 @@ WRITING_HOOKS = {
     "PreToolUse": 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.py',
     "SessionStart": "echo 'export A=1' >> \"$CLAUDE_ENV_FILE\"; printf '%020000d' 0",
 }
-#: Rows of files that need a terminal, or eight megabytes of records.
-RARE = {"~/.local/state/hookwright/history.jsonl", "~/.local/state/hookwright/journal.jsonl.<number>"}
+STATE = "~/.local/state/hookwright"
+#: Rows of files that need a terminal, an open console, or eight megabytes of records.
+RARE = {f"{STATE}/{name}" for name in ("history.jsonl", "journal.jsonl.<number>", "web.lock", "live/")}
 
 
 def table_rows(text: str) -> list[str]:
