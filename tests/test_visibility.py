@@ -26,6 +26,7 @@ from hookwright.visibility import (
     late_messages,
     messages,
     model_texts,
+    read_texts,
 )
 from support import command, event, exited, failing_closed, run_of, specific
 
@@ -442,3 +443,14 @@ def test_the_debug_log_has_reasons_and_streams() -> None:
     odd = outcome("PreToolUse", Exited(0, b"\xff out", b"\xff err"))
     assert texts(odd, Reader.DEBUG) == ["PreToolUse:Bash stderr: \ufffd err"]
     assert texts(odd, Reader.VERBOSE) == ["\ufffd out"]
+
+
+def test_what_the_model_and_the_user_read_are_kept_apart() -> None:
+    found = outcome("Stop", exited(stdout='{"systemMessage": "for you"}'), exited(2, stderr="not yet"))
+    read = read_texts(found)
+    assert read == {
+        "model": [message.text for message in for_reader(found, Reader.MODEL)],
+        "user": [message.text for message in for_reader(found, Reader.USER)],
+    }
+    assert any("for you" in text for text in read["user"])
+    assert not any("for you" in text for text in read["model"])

@@ -280,7 +280,7 @@ def compare(name: str, lived: Lived) -> None:
     notes = [text for text in _texts(lived.live, "system") if not text.startswith("# Environment update")]
     assert "\n\n".join(notes) == "\n\n".join(law[ReadingPlace.REMINDER])
     # What a refused /compact or /model prints is the command's own output, not a text of the law.
-    own_words = r"FIRST|LAST|SUBTASK|<command-name>|<command-message>|<local-command-stdout>|This"
+    own_words = r"FIRST|LAST|SUBTASK|<command-name>|<command-message>|<local-command-std(?:out|err)>|This"
     spoken = [text for text in _texts(lived.live, "user") if not re.match(own_words, text)]
     assert spoken == law[ReadingPlace.USER]
     results = _results(lived.live)

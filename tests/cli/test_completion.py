@@ -25,7 +25,7 @@ def test_every_command_and_its_options_are_known() -> None:
 
 
 #: They show something to a person or write a file; the output of `mcp` and `hook` is what their caller reads.
-NO_REPORT = ("chat", "demo", "export", "hook", "mcp", "web", "worker")
+NO_REPORT = ("chat", "demo", "export", "hook", "mcp", "observe", "web", "worker")
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NO_REPORT])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hookwright.dialects.export.block import with_block, without_block
 from hookwright.dialects.export.commented import scan
-from hookwright.dialects.export.groups import entries_in, with_entries, without_entries
+from hookwright.dialects.export.groups import caller, entries_in, with_entries, without_entries
 from hookwright.errors import ConfigError
 
 OURS: dict[str, Any] = {
@@ -53,25 +53,25 @@ ODD = [
 @pytest.mark.parametrize("text", ODD)
 def test_adding_and_removing_leaves_the_text_byte_for_byte(text: str) -> None:
     new = with_entries(text, OURS)
-    assert entries_in(new, "codex") == {event: [entry] for event, entry in OURS.items()}
+    assert entries_in(new, caller("codex")) == {event: [entry] for event, entry in OURS.items()}
     others = scan(new).value
     assert {key: value for key, value in others.items() if key != "hooks"} == {
         key: value for key, value in scan(text).value.items() if key != "hooks"
     }
-    assert without_entries(new, "codex") == text
-    assert with_entries(without_entries(new, "codex"), OURS) == new
+    assert without_entries(new, caller("codex")) == text
+    assert with_entries(without_entries(new, caller("codex")), OURS) == new
 
 
 def test_a_file_that_was_not_there_is_gone_again() -> None:
     new = with_entries(None, OURS)
     assert json.loads(new) == {"hooks": {event: [entry] for event, entry in OURS.items()}}
-    assert without_entries(new, "codex") is None
+    assert without_entries(new, caller("codex")) is None
 
 
 def test_what_was_added_after_us_stays() -> None:
     new = with_entries('{"a": 1}', OURS)
     edited = new.replace('"hooks": {', '"hooks": {"Mine": [{"hooks": []}], ', 1).replace('{"a"', '{"b": [], "a"')
-    left = scan(without_entries(edited, "codex") or "").value
+    left = scan(without_entries(edited, caller("codex")) or "").value
     assert left == {"b": [], "a": 1, "hooks": {"Mine": [{"hooks": []}]}}
 
 
@@ -99,7 +99,7 @@ def test_any_settings_come_back(value: dict[str, Any], hooks: Any, indent: Any) 
     value = value if hooks is None else {**value, "hooks": hooks}
     value.pop("hooks", None) if hooks is None else None
     text = json.dumps(value, indent=indent)
-    assert without_entries(with_entries(text, OURS), "codex") == text
+    assert without_entries(with_entries(text, OURS), caller("codex")) == text
 
 
 # ── TOML ────────────────────────────────────────────────────────────────────

@@ -28,6 +28,7 @@ FRAMEWORKS = (
     "pydantic-ai.md",
     "claude-agent-sdk.md",
     "mcp.md",
+    "fleet.md",
 )
 PAGES = tuple(str(path.relative_to(ROOT)) for path in HAND_WRITTEN if path.name not in FRAMEWORKS)
 PROGRAMS = (ROOT / "examples/embed/host.py", ROOT / "examples/embed/plain.py", HERE / "api.py", HERE / "mistakes.py")

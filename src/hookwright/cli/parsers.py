@@ -52,6 +52,7 @@ _ELSEWHERE = {
     "daemon": "hookwright.cli.fast.daemon",
     "worker": "hookwright.cli.fast.worker",
     "web": "hookwright.web.command",
+    "observe": "hookwright.cli.bridges.observe",
 }
 
 

@@ -120,7 +120,19 @@ def output_schema(event: str) -> Schema:
         "description": f"What a hook may print when {rules.when}. Exit 2 {rules.exit_2.value}.",
         "type": "object",
         "properties": properties,
+        **({} if rules.output else _only_beside_a_refusal(rules)),
     }
+
+
+def _only_beside_a_refusal(rules: EventRules) -> Schema:
+    """Forbid `hookSpecificOutput` on an event that has no fields for it, unless the answer refuses."""
+    refusals: list[Schema] = []
+    if "block" in rules.decisions:
+        refusals.append({"properties": {"decision": {"enum": ["block", "deny"]}}, "required": ["decision"]})
+    if rules.stops:
+        refusals.append({"properties": {"continue": {"const": False}}, "required": ["continue"]})
+    allowed: Schema = {"anyOf": refusals} if refusals else {"not": {}}
+    return {"if": {"required": ["hookSpecificOutput"]}, "then": allowed}
 
 
 # ── settings ────────────────────────────────────────────────────────────────

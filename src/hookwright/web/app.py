@@ -92,6 +92,8 @@ class Watch:
         """Look until cancelled."""
         while True:
             touched = self.console.wires.poll()
+            for record in self.console.wires.observed():
+                self.console.traffic.observe(record)
             if self.console.traffic.poll() or touched:
                 self._news.set()
                 self._news = asyncio.Event()

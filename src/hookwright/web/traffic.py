@@ -19,7 +19,7 @@ FIELDS = (
     "time", "event", "tool", "session", "cwd", "agent", "decision", "ran", "skipped", "errors", "micros", "flags",
 )  # fmt: skip
 #: Flags of a row.
-STOPPED, SHADOW, UNLINKED = 1, 2, 4
+STOPPED, SHADOW, UNLINKED, OBSERVED = 1, 2, 4, 8
 Row = tuple[int, ...]
 #: Lines that are read at once: 4 MB of a journal that is being opened.
 _CHUNK = 4 * 1024 * 1024
@@ -108,6 +108,8 @@ class Traffic:
         self.changes: list[int] = []
         self.gaps = 0
         self._lines: list[tuple[Line, ...]] = []
+        #: Events that are in no file: their records, by row.
+        self._observed: dict[int, Record] = {}
         self._of_firing: dict[str, int] = {}
         self._waiting: dict[str, list[Line]] = {}
         self._shadowed: set[str] = set()
@@ -171,10 +173,18 @@ class Traffic:
             del self._waiting[next(iter(self._waiting))]
 
     def _add(self, record: Record, firing: str, place: Line) -> None:
-        number = self.names.number
         flags = STOPPED if record.get("stop") else 0
         flags |= SHADOW if firing in self._shadowed else 0
         flags |= UNLINKED if not firing and record.get("ran") else 0
+        self._row(record, flags)
+        self._lines.append((place, *self._waiting.pop(firing, ())))
+        self._shadowed.discard(firing)
+        if firing:
+            self._of_firing[firing] = len(self.rows) - 1
+        self.changes.append(len(self.rows) - 1)
+
+    def _row(self, record: Record, flags: int) -> None:
+        number = self.names.number
         self.rows.append(
             (
                 round(float(record.get("t", 0.0)) * 1000),
@@ -191,14 +201,18 @@ class Traffic:
                 flags,
             )
         )
-        self._lines.append((place, *self._waiting.pop(firing, ())))
-        self._shadowed.discard(firing)
-        if firing:
-            self._of_firing[firing] = len(self.rows) - 1
+
+    def observe(self, record: Record) -> None:
+        """Add an event that an observer saw: what its hooks did is not known."""
+        self._observed[len(self.rows)] = record
+        self._row(record, OBSERVED)
+        self._lines.append(())
         self.changes.append(len(self.rows) - 1)
 
     def records(self, number: int) -> list[Record]:
         """Return the records of a row: its event, then runs, skips and late ends; IndexError for an unknown row."""
+        if number in self._observed:
+            return [self._observed[number]]
         found: list[Record] = []
         for line in self._lines[number]:
             file = self._by_number[line.file]

@@ -29,7 +29,7 @@ from hookwright.protocol.wire import decode_event
 from hookwright.session import survey
 from hookwright.text import harmless
 from hookwright.web.traffic import Traffic
-from hookwright.web.wires import Wires
+from hookwright.web.wires import CLAUDE, Wires
 
 #: Bytes of a script that are shown.
 _SCRIPT = 256 * 1024
@@ -38,6 +38,10 @@ BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 #: How complete the picture of a session is, by the agent that fired its events.
 BADGES: Mapping[str, tuple[str, str]] = {
     "hookwright": ("complete", "every hook of every event of this session is recorded"),
+    CLAUDE: (
+        "expected",
+        "an observer read the event; which hooks should have run is known from the settings, what they answered is not",
+    ),
 }
 _BRIDGED = ("bridged", "the events that the agent gave to `hookwright hook` are recorded, and no others")
 
@@ -68,6 +72,7 @@ def detail(console: Console, number: int) -> dict[str, Json]:
         "user": [harmless(redact(str(text))) for text in _list(ended.get("user"))],
         "seen": bool(ended),
         "badge": badge(str(event.get("src", "hookwright"))),
+        "observed": event.get("src") == CLAUDE,
         "unlinked": not event.get("fire") and bool(event.get("ran")),
     }
 

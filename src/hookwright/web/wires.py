@@ -26,6 +26,11 @@ _CHUNK = 1024 * 1024
 #: Seconds after which a hook that has started and not ended is not shown as running: its session was killed.
 _RUNNING = 3600.0
 
+#: Bytes of one event that an observer wrote.
+_EVENT = 8 * 1024 * 1024
+#: The agent whose events observers write.
+CLAUDE = "claude"
+
 Seen = list[dict[str, Json]]
 
 
@@ -47,6 +52,7 @@ class Wires:
         self._renewed = 0.0
         #: Run → when it started, its firing, event and handler.
         self._running: dict[str, dict[str, Json]] = {}
+        self._observed = 0
         make_folder(self.folder)
         os.chmod(self.folder, 0o700)
         for name in os.listdir(self.folder):  # of a console that was killed
@@ -76,11 +82,41 @@ class Wires:
                     changed.add(firing)
         return changed
 
-    def _names(self) -> list[str]:
+    def _names(self, end: str = ".jsonl") -> list[str]:
         try:
-            return [name for name in os.listdir(self.folder) if name.endswith(".jsonl")]
+            return sorted(name for name in os.listdir(self.folder) if name.endswith(end))
         except OSError:
             return []
+
+    def observed(self) -> Seen:
+        """Take the events that observers of Claude Code wrote, as records of the journal without a result."""
+        found = []
+        for name in self._names(".json"):
+            event = self._taken(name)
+            if event is not None and isinstance(event.get("hook_event_name"), str):
+                self._observed += 1
+                firing = f"{CLAUDE}.{self._observed}"
+                record: dict[str, Json] = {"kind": "event", "fire": firing, "src": CLAUDE, "t": time.time()}
+                record |= {"event": event["hook_event_name"], "tool": event.get("tool_name")}
+                record |= {
+                    "session": event.get("session_id"),
+                    "cwd": event.get("cwd"),
+                    "call": event.get("tool_use_id"),
+                }
+                self._keep(firing, {"kind": "event", "input": msgspec.json.encode(event).decode()})
+                found.append({key: value for key, value in record.items() if value is not None})
+        return found
+
+    def _taken(self, name: str) -> dict[str, Json] | None:
+        """Read an event and remove its file."""
+        try:
+            descriptor = os.open(os.path.join(self.folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return None
+        with open(descriptor, "rb") as file:
+            data = file.read(_EVENT)
+        self._remove(name)
+        return _record(data)
 
     def _grown(self, name: str) -> Seen:
         start = self._read.get(name, 0)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from hookwright.cli.agentflags import listed
+from hookwright.cli.bridges.edited import diff_lines, write_file
 from hookwright.config import Loaded, Places
 from hookwright.config.files import read_to_edit
 from hookwright.config.locations import Surroundings
@@ -21,7 +20,6 @@ from hookwright.dialects.installed import newer_than_recorded
 from hookwright.dialects.model import Dialect, Evidence, FileScope
 from hookwright.dialects.table import BRIDGED, dialect
 from hookwright.errors import ConfigError
-from hookwright.storage import make_folder, replace_file
 from hookwright.text import harmless, plural, say
 
 T = TypeVar("T")
@@ -71,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     _refuse(table, loaded, args, _others(table, file, around, project))
     new = _named(file, lambda: file.added(text))
     if args.dry_run:
-        say(_diff(file.path, text, new), sys.stdout)
+        say(diff_lines(file.path, text, new), sys.stdout)
     elif new != text:
-        _write(file.path, new)
+        write_file(file.path, new)
     say(_report(table, loaded, file, args), sys.stderr)
     return DONE
 
@@ -96,17 +94,6 @@ def _installed(name: str) -> str | None:
     return own if os.access(own, os.X_OK) else shutil.which(name)
 
 
-def _write(path: str, text: str) -> None:
-    real = os.path.realpath(path)
-    if os.path.exists(real) and not os.stat(real).st_mode & stat.S_IWUSR:
-        raise ConfigError(f"{path}: it is read-only. Run `chmod u+w {path}` first; nothing was changed.")
-    try:
-        make_folder(os.path.dirname(real))
-        replace_file(real, text.encode())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}. Nothing was changed.") from None
-
-
 def _remove(file: Target, text: str | None) -> int:
     if not file.present(text):
         say([f"{file.path} has no entries of Hookwright"], sys.stderr)
@@ -115,7 +102,7 @@ def _remove(file: Target, text: str | None) -> int:
     if left is None:
         os.unlink(os.path.realpath(file.path))
     else:
-        _write(file.path, left)
+        write_file(file.path, left)
     say([f"removed the entries of Hookwright from {file.path}"], sys.stderr)
     return DONE
 
@@ -167,9 +154,3 @@ def _report(table: Dialect, loaded: Loaded, file: Target, args: argparse.Namespa
         if moment.proof.evidence is not Evidence.RECORDED:
             yield f"What is known about {moment.name} in {table.title} is {moment.proof.evidence.value}."
     yield from filter(None, [newer_than_recorded(table, os.environ, os.path.abspath(args.project))])
-
-
-def _diff(path: str, old: str | None, new: str) -> Iterable[str]:
-    before = [] if old is None else old.splitlines()
-    names = ("/dev/null" if old is None else path, path)
-    return (harmless(line) for line in difflib.unified_diff(before, new.splitlines(), *names, lineterm=""))

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="HOST",
-        help="with --listen: a further name under which clients reach this machine",
+        help="with --listen: another name under which clients reach this machine",
     )
     add_places(parser)
     add_servers(parser)

@@ -67,7 +67,7 @@ class Target(msgspec.Struct, frozen=True):
             return None
         if self.layout is Layout.TOML_TABLES:
             return block.without_block(text)
-        return groups.without_entries(text, self.dialect.name)
+        return groups.without_entries(text, groups.caller(self.dialect.name))
 
     def present(self, text: str | None) -> bool:
         """Return whether a file has entries of ours."""
@@ -79,7 +79,7 @@ class Target(msgspec.Struct, frozen=True):
             case Layout.TOML_TABLES:
                 return block.has_block(text)
             case _:
-                return groups.is_ours(text, self.dialect.name)
+                return groups.is_ours(text, groups.caller(self.dialect.name))
 
     def current(self, text: str | None) -> bool:
         """Return whether a file has exactly the entries that an export would write, however it is formatted."""
@@ -88,8 +88,8 @@ class Target(msgspec.Struct, frozen=True):
         new = self.added(text)
         if self.layout is not Layout.GROUPS or text is None:
             return new == text
-        name = self.dialect.name
-        return groups.entries_in(new, name) == groups.entries_in(text, name)
+        mark = groups.caller(self.dialect.name)
+        return groups.entries_in(new, mark) == groups.entries_in(text, mark)
 
     def _moments(self) -> Sequence[Moment]:
         return [moment for moment in self.dialect.moments if moment.exported and moment.claude]

@@ -14,9 +14,14 @@ from hookwright.text import indent_unit
 Entries = Mapping[str, Json]
 
 
-def is_ours(item: Json, agent: str) -> bool:
-    """Return whether a group, a handler or a text calls `hookwright hook --from` for an agent."""
-    return re.search(rf"hook --from {agent}\b", json.dumps(item)) is not None
+def caller(agent: str) -> str:
+    """Return the mark of entries that call `hookwright hook --from` for an agent."""
+    return rf"hook --from {agent}\b"
+
+
+def is_ours(item: Json, mark: str) -> bool:
+    """Return whether a group, a handler or a text has a mark of ours, which is a regular expression."""
+    return re.search(mark, json.dumps(item)) is not None
 
 
 def fresh(entries: Entries) -> str:
@@ -60,34 +65,34 @@ def _written(value: Json, indent: str, unit: str) -> str:
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", "\n" + indent)
 
 
-def without_entries(text: str, agent: str) -> str | None:
-    """Remove our entries for an agent; None if nothing is left of a file that we made.
+def without_entries(text: str, mark: str) -> str | None:
+    """Remove our entries with a mark; None if nothing is left of a file that we made.
 
     Law: what others wrote stays, byte for byte. A list or an object goes with our last entry if we made it, which its
     first character shows: `with_entries` puts an entry of an empty container right after the bracket, and begins a new
     line in a container of its own.
     """
-    if _is_fresh(text, agent):
+    if _is_fresh(text, mark):
         return None
-    while (shorter := _without_one(text, agent)) is not None:
+    while (shorter := _without_one(text, mark)) is not None:
         text = shorter
     return text
 
 
-def _is_fresh(text: str, agent: str) -> bool:
+def _is_fresh(text: str, mark: str) -> bool:
     value = scan(text).value
     hooks = value.get("hooks") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         return False
-    ours = {event: groups[0] for event, groups in hooks.items() if len(groups) == 1 and is_ours(groups[0], agent)}
+    ours = {event: groups[0] for event, groups in hooks.items() if len(groups) == 1 and is_ours(groups[0], mark)}
     return bool(ours) and text == fresh(ours)
 
 
-def _without_one(text: str, agent: str) -> str | None:
+def _without_one(text: str, mark: str) -> str | None:
     top = scan(text)
     hooks = top.member("hooks")
     for place, (_, _, groups) in enumerate(hooks.inside if hooks is not None else ()):
-        mine = [at for at, (_, _, node) in enumerate(groups.inside) if is_ours(node.value, agent)]
+        mine = [at for at, (_, _, node) in enumerate(groups.inside) if is_ours(node.value, mark)]
         if not mine or not isinstance(groups.value, list):
             continue
         if len(groups.inside) > 1 or not _made(text, groups):
@@ -104,13 +109,13 @@ def _made(text: str, container: Node) -> bool:
     return text[container.start + 1 : container.start + 2] in ("\n", "\r")
 
 
-def entries_in(text: str, agent: str) -> dict[str, list[Json]]:
-    """Return our entries by event."""
+def entries_in(text: str, mark: str) -> dict[str, list[Json]]:
+    """Return our entries with a mark by event."""
     value = scan(text).value
     hooks = value.get("hooks") if isinstance(value, dict) else None
     found: dict[str, list[Json]] = {}
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        ours = [group for group in groups if is_ours(group, agent)] if isinstance(groups, list) else []
+        ours = [group for group in groups if is_ours(group, mark)] if isinstance(groups, list) else []
         if ours:
             found[event] = ours
     return found

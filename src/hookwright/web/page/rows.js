@@ -4,7 +4,7 @@ const COLOURS = 12;
 
 export const TIME = 0, EVENT = 1, TOOL = 2, SESSION = 3, CWD = 4, AGENT = 5, DECISION = 6, RAN = 7, SKIPPED = 8;
 export const ERRORS = 9, MICROS = 10, FLAGS = 11;
-export const STOPPED = 1, SHADOW = 2;
+export const STOPPED = 1, SHADOW = 2, OBSERVED = 8;
 
 export class Rows {
   constructor() {
@@ -25,6 +25,7 @@ export class Rows {
   name(number, field) { return this.names[this.rows[number][field]] || ""; }
   decision(number) {
     const row = this.rows[number];
+    if (row[FLAGS] & OBSERVED) return "not known";
     if (row[FLAGS] & STOPPED) return "stop";
     const said = this.name(number, DECISION);
     if (said) return said;
@@ -128,8 +129,8 @@ export class List {
       [`session ${colour(row[SESSION])}`, this.rows.name(number, SESSION).slice(0, 8)],
       ["event", this.rows.name(number, EVENT) + (tool ? `:${tool}` : "")],
       [`decision ${decision.replaceAll(" ", "-")}`, decision],
-      ["ran", `${row[RAN]} ran${row[SKIPPED] ? `, ${row[SKIPPED]} skipped` : ""}${row[ERRORS] ? `, ${row[ERRORS]} failed` : ""}`],
-      ["took", took(row[MICROS])],
+      ["ran", row[FLAGS] & OBSERVED ? "observed" : `${row[RAN]} ran${row[SKIPPED] ? `, ${row[SKIPPED]} skipped` : ""}${row[ERRORS] ? `, ${row[ERRORS]} failed` : ""}`],
+      ["took", row[FLAGS] & OBSERVED ? "" : took(row[MICROS])],
       ["agent", agent === "hookwright" ? "" : agent],
     ];
     for (const [name, text] of cells) {

@@ -40,9 +40,9 @@ export function detail(parent, found, actions) {
   const head = put(parent, "h2", event.event + (event.tool ? `:${event.tool}` : ""));
   badge(head, found.badge);
   facts(parent, [
-    ["decision", event.stop ? "a hook ended the turn" : event.decision || (found.runs.length ? "no objection" : "no hook ran")],
+    ["decision", found.observed ? "not known: an observer read the event, and nothing of what hooks answered" : event.stop ? "a hook ended the turn" : event.decision || (found.runs.length ? "no objection" : "no hook ran")],
     ["time", new Date(event.t * 1000).toLocaleString()],
-    ["took", `${event.ms} ms`],
+    ["took", event.ms === undefined ? "" : `${event.ms} ms`],
     ["session", event.session],
     ["directory", event.cwd],
     ["call", event.call],
