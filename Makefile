@@ -34,7 +34,10 @@ $(VENV)/.demo: requirements/dev.lock
 demo: $(VENV)/.demo  ## run the main job in a temporary project
 	@PYTHONPATH=src $(BIN)/python -m hookwright.cli demo
 
-test: install lint types unit conformance  ## everything that must pass
+# The types are checked while tests wait for processes.
+test: install lint  ## everything that must pass
+	$(MAKE) --no-print-directory -j 2 types unit
+	$(MAKE) --no-print-directory conformance
 
 lint: install
 	$(BIN)/ruff check .
@@ -47,8 +50,8 @@ unit: install
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
 conformance: install  ## the conformance cases, through the command line
-	$(BIN)/python tests/conformance/run.py engine -j 8
-	$(BIN)/python tests/conformance/run.py session -j 8
+	$(BIN)/python tests/conformance/run.py engine -j 12
+	$(BIN)/python tests/conformance/run.py session -j 12
 
 conformance-slow: install  ## the conformance cases that wait for default time limits; eleven minutes, nearly all of it waiting
 	$(BIN)/python tests/conformance/run.py session --slow --match 'deftimeout-*' -j 8

@@ -24,6 +24,7 @@ from claude_agent_sdk import (
     SystemMessage,
     TextBlock,
     ToolResultBlock,
+    ToolUseBlock,
     UserMessage,
     query,
 )
@@ -141,10 +142,13 @@ class Heard:
 
     @property
     def tool_results(self) -> list[ToolResultBlock]:
-        """The results of tool calls."""
+        """The results of tool calls, in the order of the calls: calls that change nothing end in any order."""
+        said = [message for message in self.messages if isinstance(message, AssistantMessage)]
+        calls = [block.id for message in said for block in message.content if isinstance(block, ToolUseBlock)]
         users = [message for message in self.messages if isinstance(message, UserMessage)]
         blocks = [block for message in users if isinstance(message.content, list) for block in message.content]
-        return [block for block in blocks if isinstance(block, ToolResultBlock)]
+        results = [block for block in blocks if isinstance(block, ToolResultBlock)]
+        return sorted(results, key=lambda result: calls.index(result.tool_use_id))
 
     def system(self, subtype: str) -> list[dict[str, Any]]:
         """Return the system messages of one kind."""
