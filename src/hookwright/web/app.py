@@ -7,7 +7,7 @@ import contextlib
 import gzip
 import importlib.resources
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import TypeAlias
 
 import msgspec
@@ -115,7 +115,7 @@ class Watch:
             await asyncio.wait_for(self._news.wait(), seconds)
 
     @contextlib.contextmanager
-    def page(self):  # type: ignore[no-untyped-def]
+    def page(self) -> Iterator[None]:
         """Count an open page."""
         self.pages += 1
         self._opened.set()
@@ -168,7 +168,7 @@ class Stream:
             now = watch.console.wires.running()
             if frame or now != running:
                 running = now
-                await part(_event(at, frame | {"running": [views._clean(record) for record in now]}))
+                await part(_event(at, frame | {"running": [views.clean(record) for record in now]}))
             elif at >= len(traffic.changes):
                 await part(b": alive\n\n")
             if at >= len(traffic.changes):

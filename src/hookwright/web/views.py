@@ -61,12 +61,12 @@ def detail(console: Console, number: int) -> dict[str, Json]:
     seen = console.wires.of(str(event.get("fire", "")))
     outputs = {str(record.get("run")): record for record in seen if record.get("kind") in ("run", "late")}
     ended = next((record for record in seen if record.get("kind") == "event"), {})
-    runs = [_clean(record) | {"seen": _shown(outputs.get(str(record.get("run")), {}))} for record in _runs(records)]
+    runs = [clean(record) | {"seen": _shown(outputs.get(str(record.get("run")), {}))} for record in _runs(records)]
     return {
         "number": number,
-        "event": _clean(event),
+        "event": clean(event),
         "runs": runs,
-        "skips": [_clean(record) for record in records if record.get("kind") == "skip"],
+        "skips": [clean(record) for record in records if record.get("kind") == "skip"],
         "input": _input(ended.get("input")),
         "model": [harmless(redact(str(text))) for text in _list(ended.get("model"))],
         "user": [harmless(redact(str(text))) for text in _list(ended.get("user"))],
@@ -131,7 +131,7 @@ def hooks(console: Console, project: str | None) -> dict[str, Json]:
             counted, state.entry.event, short(handler.label), handler.source.path
         )
         rows.append(
-            _clean(listed(state, loaded)) | _figures(row) | {"number": number, "never": id(state.entry) in silent}
+            clean(listed(state, loaded)) | _figures(row) | {"number": number, "never": id(state.entry) in silent}
         )
     return {
         "project": harmless(loaded.project_dir),
@@ -190,7 +190,7 @@ def script(console: Console, project: str | None, number: int) -> dict[str, Json
     files = named_files(entry.handler, Reach(host.project_dir, host.project_dir, host.home))
     label = short(entry.handler.label)
     last = [
-        _clean(record)
+        clean(record)
         for record in console.traffic.all_records()
         if record.get("kind") == "run" and record.get("handler") == label and record.get("event") == entry.event
     ][-20:]
@@ -274,14 +274,14 @@ def trust(console: Console, project: str | None) -> dict[str, Json]:
 # ── texts ───────────────────────────────────────────────────────────────────
 
 
-def _clean(record: Mapping[str, Json]) -> dict[str, Json]:
+def clean(record: Mapping[str, Json]) -> dict[str, Json]:
     """Return a record whose texts cannot mislead a reader."""
     return {name: harmless(value) if isinstance(value, str) else value for name, value in record.items()}
 
 
 def _shown(record: Mapping[str, Json]) -> dict[str, Json]:
     """Return what a hook printed, without what looks like a credential."""
-    return _clean({name: redact(value) if isinstance(value, str) else value for name, value in record.items()})
+    return clean({name: redact(value) if isinstance(value, str) else value for name, value in record.items()})
 
 
 def _input(value: Json) -> str | None:
