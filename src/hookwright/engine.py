@@ -65,6 +65,9 @@ class _Firing(msgspec.Struct, frozen=True):
     started: float
 
 
+_UNOBSERVED = _Firing("", 0.0)
+
+
 class HookEngine:
     """Fires events at the hooks of one session."""
 
@@ -130,7 +133,10 @@ class HookEngine:
         return self._told(event, msgspec.structs.replace(checked, updated_input=None), firing)
 
     def _firing(self) -> _Firing:
-        return _Firing(f"{self._name}.{next(self._firings)}" if self._observers else "", time.perf_counter())
+        """Begin a firing; one without observers needs no id and no time."""
+        if not self._observers:
+            return _UNOBSERVED
+        return _Firing(f"{self._name}.{next(self._firings)}", time.perf_counter())
 
     def select(self, event: Event) -> Selection:
         """Return the handlers that run for an event, in configuration order, and why each other one is skipped.
